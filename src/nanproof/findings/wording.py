@@ -1,0 +1,151 @@
+"""The sentences that we say, one function each. No layout and no colour: those are in report/."""
+
+from __future__ import annotations
+
+import math
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from typing import TYPE_CHECKING
+
+from nanproof.findings.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from nanproof.findings.finding import Finding
+    from nanproof.findings.report import AssumedRange, Report
+
+NAMED_ITEMS = 4
+"""How many names a sentence lists before it says 'and N more'."""
+NOISE = Decimal(2) ** -23
+"""A relative difference that is only the representation of a decimal number in float32."""
+
+
+def plural(count: int, noun: str) -> str:
+    """The count and its noun: '1 node', '2 nodes'."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def listing(names: Sequence[str], limit: int = NAMED_ITEMS) -> str:
+    """The names with commas, cut short after the limit."""
+    if len(names) <= limit:
+        return ", ".join(names)
+    return f"{', '.join(names[:limit])} and {len(names) - limit} more"
+
+
+def number(value: float, rounding: str | None = None, digits: int = 4) -> str:
+    """A number in few digits; with a rounding direction the text lies on that side of the value or on it."""
+    if math.isinf(value):
+        return "inf" if value > 0 else "-inf"
+    if value == int(value) and abs(value) < 1e6:
+        return str(int(value))
+    exact = Decimal(value)
+    short = Context(prec=digits).create_decimal(exact)
+    # A float32 0.1 is 0.1 to a reader. But next to a whole number the side matters: 1.0000001 must not read as 1.
+    if rounding and (abs(short - exact) > NOISE * abs(exact) or short == short.to_integral_value()):
+        short = Context(prec=digits, rounding=rounding).create_decimal(exact)
+    mantissa, exponent = f"{short:e}".split("e")
+    power = int(exponent)
+    if -5 < power < 6:
+        plain = f"{short:f}"
+        return plain.rstrip("0").rstrip(".") if "." in plain else plain
+    mantissa = mantissa.rstrip("0").rstrip(".") if "." in mantissa else mantissa
+    return f"{mantissa}e{power}"
+
+
+def interval(lo: float, hi: float) -> str:
+    """'[lo, hi]' with its ends rounded outward, so that the text is never tighter than the truth."""
+    return f"[{number(lo, ROUND_FLOOR)}, {number(hi, ROUND_CEILING)}]"
+
+
+def place(finding: Finding) -> str:
+    """Where a finding is, in a few words: the source line if known, else the node."""
+    return str(finding.location) if finding.location else f"node {finding.node}"
+
+
+def born(may: Sequence[str]) -> str:
+    """What comes out: 'NaN', 'NaN or -Inf'."""
+    names = {"nan": "NaN", "+inf": "+Inf", "-inf": "-Inf"}
+    return " or ".join(names[kind] for kind in may)
+
+
+def subject(finding: Finding) -> str:
+    """What the sentence is about: the operand by its name, or the result."""
+    if finding.operand < 0:
+        return f"the result of {finding.op}"
+    return finding.operand_name or f"operand {finding.operand} of {finding.op}"
+
+
+def seen(finding: Finding) -> str:
+    """What was seen and what is needed: 'p is in [0, 1]; Log needs more than 0'."""
+    lo, hi = finding.interval
+    if lo > hi:
+        what = "has no element"
+    elif lo == hi:
+        what = f"is {number(lo)}" if number(lo) == repr(lo).removesuffix(".0") else f"is in {interval(lo, hi)}"
+    else:
+        what = f"is in {interval(lo, hi)}"
+    needer = "it" if finding.operand < 0 else finding.op
+    return f"{subject(finding)} {what}; {needer} needs {finding.needs}"
+
+
+def certainty(finding: Finding) -> str:
+    """How sure we are that it fails, with what then comes out."""
+    what = born(finding.may)
+    end = f" give {what}" if what else " fail"
+    if finding.verdict is Verdict.INEVITABLE:
+        return f"every input in range will{end}"
+    if finding.verdict in (Verdict.CONFIRMED, Verdict.REPRODUCED):
+        return f"{finding.verdict}: it does{end}"
+    return f"could not rule out that it can{end}"
+
+
+def reaches(finding: Finding) -> str | None:
+    """What the NaN or Inf flows to."""
+    return f"reaches {listing(finding.reaches)}" if finding.reaches else None
+
+
+def also(finding: Finding) -> str | None:
+    """The other nodes with the same cause."""
+    return f"the same cause at {listing(finding.also)}" if finding.also else None
+
+
+def unknown_operators(ops: Mapping[str, int], weaker: int) -> str | None:
+    """That operators have no bound, and what it costs."""
+    if not ops:
+        return None
+    names = [f"{name} (x{count})" if count > 1 else name for name, count in sorted(ops.items())]
+    one = len(names) == 1 and next(iter(ops.values())) == 1
+    have, theirs = ("has", "its output is") if len(names) == 1 else ("have", "their outputs are")
+    if len(names) == 1 and not one:
+        theirs = "its outputs are"
+    tail = f"{plural(weaker, 'verdict')} {'is' if weaker == 1 else 'are'} weaker (marked ~)" if weaker else (
+        "no verdict is weaker for it"
+    )
+    return f"{listing(names)} {have} no bound yet; {theirs} taken as any value of the dtype. {tail}"
+
+
+def assumed_range(assumed: AssumedRange) -> str:
+    """That a range wasn't given, and which one was taken."""
+    return f"{assumed.name} ({assumed.role}) is taken to lie in {interval(assumed.lo, assumed.hi)}: {assumed.why}"
+
+
+def summary(report: Report) -> str:
+    """The last line: what was found, in how much, for which runtime."""
+    found = len(report.found)
+    sites = report.sites
+    bad = [
+        f"{count} {name}"
+        for name, count in (
+            ("possible", sites.possible),
+            ("confirmed", sites.confirmed),
+            ("reproduced", sites.reproduced),
+            ("inevitable", sites.inevitable),
+        )
+        if count
+    ]
+    verdicts = ", ".join([f"{sites.safe} safe", *bad])
+    head = plural(found, "finding") if found else "no findings"
+    return (
+        f"{report.target}: {head}; {plural(sites.total, 'site')} ({verdicts}) in {plural(report.nodes, 'node')}, "
+        f"{report.seconds:.2f} s, for runtime {report.runtime}"
+    )
