@@ -16,9 +16,10 @@ def wanted(code: str, select: Sequence[str], ignore: Sequence[str]) -> bool:
     An empty ``select`` selects everything.
     """
     selected = _longest(code, select) if select else 0
-    return selected is not None and (ignored := _longest(code, ignore)) is None or (
-        selected is not None and ignored is not None and selected > ignored
-    )
+    ignored = _longest(code, ignore)
+    if selected is None:
+        return False
+    return ignored is None or selected > ignored
 
 
 def _longest(code: str, prefixes: Iterable[str]) -> int | None:

@@ -118,8 +118,10 @@ def unknown_operators(ops: Mapping[str, int], weaker: int) -> str | None:
     have, theirs = ("has", "its output is") if len(names) == 1 else ("have", "their outputs are")
     if len(names) == 1 and not one:
         theirs = "its outputs are"
-    tail = f"{plural(weaker, 'verdict')} {'is' if weaker == 1 else 'are'} weaker (marked ~)" if weaker else (
-        "no verdict is weaker for it"
+    tail = (
+        f"{plural(weaker, 'verdict')} {'is' if weaker == 1 else 'are'} weaker (marked ~)"
+        if weaker
+        else ("no verdict is weaker for it")
     )
     return f"{listing(names)} {have} no bound yet; {theirs} taken as any value of the dtype. {tail}"
 
