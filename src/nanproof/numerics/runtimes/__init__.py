@@ -1,0 +1,75 @@
+"""What each runtime does to a number: error bounds of its functions, as data, and how to apply them.
+
+A statement such as "no NaN" is a statement about a runtime, because runtimes differ exactly where defects live:
+ONNX Runtime's float32 sigmoid is exactly 0 from -18 down, its tanh exceeds 1, PyTorch's sinh overflows early. One
+module a runtime has its table; ``tests/numerics/test_runtimes_measured.py`` measures the installed runtimes and
+fails where a table promises too much.
+
+float16, bfloat16 and the 8-bit kinds are computed in float32 and rounded once, by all the runtimes here.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from typing import Final
+
+from nanproof.numerics.dtypes import FLOAT32, FLOAT64, DType
+from nanproof.numerics.runtimes import ieee, onnxruntime_cpu, torch_cpu
+from nanproof.numerics.runtimes.forms import ErrorForm, scaled, through_float32, widen
+
+__all__ = ["FUNCTIONS", "RUNTIMES", "ErrorForm", "accumulator", "error_form", "scaled", "softmax_form", "widen"]
+
+RUNTIMES: Final = ("torch", "onnxruntime", "ieee")
+EXACT_FUNCTIONS: Final = frozenset({
+    "add", "sub", "mul", "div", "neg", "abs", "sqrt", "reciprocal", "square", "floor", "ceil", "round", "trunc", "sign",
+    "relu", "leakyrelu", "prelu", "thresholdedrelu", "min", "max", "clip",
+})  # fmt: skip
+FUNCTIONS: Final = tuple(sorted({*ieee.FLOAT32, *EXACT_FUNCTIONS, "softmax", "log_softmax"}))
+
+_TABLES: Final[dict[str, dict[DType, dict[str, ErrorForm]]]] = {
+    "torch": {FLOAT32: torch_cpu.FLOAT32, FLOAT64: torch_cpu.FLOAT64},
+    "onnxruntime": {FLOAT32: onnxruntime_cpu.FLOAT32, FLOAT64: onnxruntime_cpu.FLOAT64},
+    "ieee": {FLOAT32: ieee.FLOAT32, FLOAT64: ieee.FLOAT64},
+}
+
+
+@cache
+def error_form(runtime: str, function: str, dtype: DType) -> ErrorForm:
+    """The error form of a function (by its lower-case ONNX name) in a runtime and a dtype.
+
+    Integers are exact. ``softmax`` and ``log_softmax`` depend on the length of a row too: ``softmax_form``.
+    KeyError for a function or runtime that has no entry.
+    """
+    if runtime not in _TABLES:
+        raise KeyError(f"no runtime is called {runtime!r}; known: {', '.join(RUNTIMES)}")
+    tables = _TABLES[runtime]
+    wide = tables[dtype if dtype in tables else FLOAT32]
+    form = wide.get(function) or (ieee.EXACT if function in EXACT_FUNCTIONS else None)
+    if form is None:
+        raise KeyError(f"no error form for function {function!r} in runtime {runtime!r}")
+    if dtype.kind != "float" or dtype in tables:
+        return form if dtype.kind == "float" else ieee.EXACT
+    return through_float32(form, dtype)
+
+
+def softmax_form(runtime: str, dtype: DType, n: float, *, log: bool = False) -> ErrorForm:
+    """The error form of one row of ``softmax`` (``log_softmax``) over ``n`` elements.
+
+    ``exp(x - max)``: the difference is off by u * min(spread, 104), which exp turns into a relative error (past 104
+    everything is 0 in float32; past 746 in float64); the sum of n positive terms is off by n * u relatively.
+    """
+    spread = 746.0 if dtype is FLOAT64 else 104.0
+    wide = FLOAT64 if dtype is FLOAT64 else FLOAT32
+    rate = (spread + n + 8.0) * wide.unit
+    if log:
+        form = ErrorForm(ulps=2.0, absolute=min(rate, 1e6), image=(-math.inf, 0.0))
+    else:
+        form = ErrorForm(relative=min(rate, 1e6), quanta=4.0, flushes=True, image=(0.0, 1.0 + 4.0 * wide.unit))
+    return form if dtype is wide else through_float32(form, dtype)
+
+
+def accumulator(runtime: str, dtype: DType) -> DType:
+    """The dtype in which sums of this dtype are accumulated: float32 for everything narrower."""
+    del runtime
+    return FLOAT32 if dtype.kind == "float" and dtype.bits < 32 else dtype
