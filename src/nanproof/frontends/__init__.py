@@ -1,0 +1,1 @@
+"""Front ends: each turns one kind of file or program into a Model."""

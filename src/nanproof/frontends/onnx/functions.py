@@ -1,0 +1,54 @@
+"""The bodies of function operators: those that a schema writes down, and those it makes from the types of the operands."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from onnx import FunctionProto, NodeProto
+
+    from nanproof.frontends.onnx.read import Frame
+    from nanproof.model.graph import Node
+    from nanproof.numerics.dtypes import DType
+
+
+def plain_body(op: str, opset: int) -> tuple[FunctionProto | None, bool]:
+    """Return the function body of an operator, and whether there is one that depends on the types of the operands instead."""
+    from onnx import defs
+
+    try:
+        schema = defs.get_schema(op, opset, "")
+    except defs.SchemaError:
+        return None, False
+    if schema.has_function:
+        return schema.function_body, False
+    return None, schema.has_context_dependent_function
+
+
+def typed_body(
+    node: Node, proto: NodeProto | None, frame: Frame, dtype_of: Callable[[str, Frame], DType | None]
+) -> FunctionProto | None:
+    """Ask the schema for the body of this call; None where a type that it needs isn't known."""
+    import onnx
+    from onnx import defs, helper
+
+    if proto is None:
+        proto = helper.make_node(node.op, node.inputs, node.outputs, **node.attrs)
+    types = []
+    for name in node.inputs:
+        dtype = dtype_of(name, frame) if name else None
+        kind = onnx.TypeProto()
+        if dtype is not None:
+            kind.tensor_type.elem_type = dtype.onnx
+        elif name:
+            return None
+        types.append(kind.SerializeToString())
+    schema = defs.get_schema(node.op, max(frame.opsets.get("", 26), 26), "")
+    text = schema.get_context_dependent_function(proto.SerializeToString(), types)
+    if not text:
+        return None
+    function = onnx.FunctionProto()
+    function.ParseFromString(text)
+    return function

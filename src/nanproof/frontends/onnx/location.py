@@ -1,0 +1,40 @@
+"""Exporters leave the Python stack in a node's metadata or doc string: find the innermost line of the user's program in it."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from nanproof.findings.location import Location
+
+if TYPE_CHECKING:
+    from onnx import NodeProto
+
+STACK_KEYS = frozenset({"pkg.torch.onnx.stack_trace", "stack_trace", "pkg.onnxscript.stack_trace"})
+
+_FRAME = re.compile(r'File "([^"\n]{1,1000})", line (\d{1,9})')  # Python's own form, innermost last
+_SCRIPT_FRAME = re.compile(r"^\s*(?:# )?([^\s():][^():\n]{0,1000}\.py)[(:](\d{1,9})\)?", re.MULTILINE)  # TorchScript's form, innermost first
+_LIBRARY = ("/site-packages/", "/dist-packages/", "\\site-packages\\", "/torch/nn/modules/", "/lib/python3", "<frozen ", "<eval_with_key>")
+
+
+def locate(node: NodeProto, cache: dict[str, Location | None]) -> Location | None:
+    """Return where the user's program makes this node, if the exporter left it."""
+    for entry in node.metadata_props:
+        if entry.key in STACK_KEYS:
+            return _cached(entry.value, cache)
+    return _cached(node.doc_string, cache) if node.doc_string else None
+
+
+def _cached(text: str, cache: dict[str, Location | None]) -> Location | None:
+    if text not in cache:
+        cache[text] = parse(text)
+    return cache[text]
+
+
+def parse(text: str) -> Location | None:
+    """Return the innermost frame outside of libraries; None if the text holds no such frame."""
+    frames = _FRAME.findall(text)[::-1] or _SCRIPT_FRAME.findall(text)
+    for file, line in frames:
+        if int(line) and not any(part in file for part in _LIBRARY):
+            return Location(file, int(line))
+    return None

@@ -1,0 +1,64 @@
+"""What the ONNX schema says of an operator at one opset, in the form that the reader checks each node against."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from nanproof.model.graph import Node
+
+_UNLIMITED = 1 << 31
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """Attribute types by name, what must be there, and how many operands there may be."""
+
+    types: dict[str, int]
+    required: tuple[str, ...]
+    inputs: tuple[int, int]
+    outputs: tuple[int, int]
+    needed: tuple[bool, ...]  # by operand: may it not be absent
+    since: int
+
+    def complaint(self, node: Node) -> str | None:
+        """Return what is wrong with the operands and attributes of a node, or None."""
+        count = len(node.inputs)
+        if not self.inputs[0] <= count <= self.inputs[1]:
+            return f"has {count} inputs, {_span(self.inputs)} are needed"
+        if "" in node.inputs:
+            for index, name in enumerate(node.inputs):
+                if not name and index < len(self.needed) and self.needed[index]:
+                    return f"lacks its input {index}, which isn't optional"
+        if not self.outputs[0] <= len(node.outputs) <= self.outputs[1]:
+            return f"has {len(node.outputs)} outputs, {_span(self.outputs)} are needed"
+        for name in self.required:
+            if name not in node.attrs:
+                return f'lacks the attribute "{name}"'
+        return None
+
+
+def signature(domain: str, op: str, opset: int) -> Signature | None:
+    """Look an operator up in the schemas of the onnx package; None where it has none."""
+    from onnx import defs
+
+    try:
+        schema = defs.get_schema(op, min(opset, (1 << 31) - 1), domain)
+    except defs.SchemaError:
+        return None
+    return Signature(
+        types={name: attribute.type.value for name, attribute in schema.attributes.items()},
+        required=tuple(name for name, attribute in schema.attributes.items() if attribute.required),
+        inputs=(schema.min_input, schema.max_input),
+        outputs=(schema.min_output, schema.max_output),
+        needed=tuple(formal.option == defs.OpSchema.FormalParameterOption.Single for formal in schema.inputs),
+        since=schema.since_version,
+    )
+
+
+def _span(limits: tuple[int, int]) -> str:
+    low, high = limits
+    if low == high:
+        return str(low)
+    return f"{low} or more" if high >= _UNLIMITED - 1 else f"{low} to {high}"

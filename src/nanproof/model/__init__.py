@@ -1,0 +1,1 @@
+"""A model: its graph, the role and the range of every initial value, and its flat program."""

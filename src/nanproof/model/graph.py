@@ -1,0 +1,101 @@
+"""A model as nanproof sees it: a graph of ONNX operators with decoded attributes, and a role for every initial value.
+
+Nothing here knows a file format: front ends build these values, `lower` flattens them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol, TypeAlias, Union
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from nanproof.dims import Size
+    from nanproof.findings.location import Location
+    from nanproof.model.roles import Role
+    from nanproof.numerics.dtypes import DType
+
+    Array: TypeAlias = NDArray[np.generic]
+    Attr: TypeAlias = Union[int, float, str, Array, "Graph", tuple[Union[int, float, str, Array, "Graph"], ...]]
+
+
+class Source(Protocol):
+    """Where the elements of a stored tensor come from; nothing is read before `array` or `chunks` is called."""
+
+    @property
+    def dtype(self) -> DType: ...
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+
+    @property
+    def nbytes(self) -> int: ...
+
+    def array(self) -> Array:
+        """All elements, as a read-only view where the storage allows one."""
+        ...
+
+    def chunks(self, limit_bytes: int = 1 << 20) -> Iterator[tuple[int, Array]]:
+        """Yield (index of the first element, flat elements); pages of mapped files are released behind the reader."""
+        ...
+
+
+@dataclass(slots=True)
+class Node:
+    """One operator call. An absent optional input or output is the empty string."""
+
+    op: str
+    domain: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    attrs: dict[str, Attr]
+    name: str
+    location: Location | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """What the file says of a value. `dtype` is None for what is no tensor, `shape` is None where the rank is unknown."""
+
+    name: str
+    dtype: DType | None
+    shape: tuple[Size, ...] | None
+
+
+@dataclass(slots=True)
+class Graph:
+    """Nodes in an order in which they can run, with what they start from and what is asked of them."""
+
+    name: str
+    nodes: list[Node]
+    inputs: tuple[Declared, ...]
+    outputs: tuple[str, ...]
+    constants: dict[str, Source] = field(default_factory=dict)
+    declared: dict[str, Declared] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Model:
+    """A graph, the opset its operators mean, and the role of every initial value (by name)."""
+
+    graph: Graph
+    opset: int
+    path: str
+    notes: tuple[str, ...] = ()
+    roles: dict[str, Role] = field(default_factory=dict)
+
+
+def subgraphs(node: Node) -> tuple[Graph, ...]:
+    """Return the graphs among the attributes of a node, by attribute name (else_branch, then_branch, body)."""
+    found: list[Graph] = []
+    for key in sorted(node.attrs):
+        value = node.attrs[key]
+        if isinstance(value, Graph):
+            found.append(value)
+        elif isinstance(value, tuple):
+            found.extend(item for item in value if isinstance(item, Graph))
+    return tuple(found)

@@ -1,0 +1,156 @@
+"""Bring the nodes of a graph into an order in which they can run, and say clearly when there is none."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nanproof.findings.errors import InputError
+from nanproof.model.graph import Graph, subgraphs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Set as AbstractSet
+
+    from nanproof.model.graph import Node
+
+
+def arrange(graph: Graph, outer: AbstractSet[str] = frozenset()) -> None:
+    """Sort the nodes of a graph and of its subgraphs in place; nodes that are in order already keep the file's order.
+
+    Raises InputError for a value that nothing defines, a value defined twice, and a cycle.
+    """
+    defined: set[str] = {""}
+    for declared in graph.inputs:
+        if declared.name in defined:
+            raise InputError(f'the graph "{graph.name}" has two inputs named "{declared.name}": give every value one name')
+        defined.add(declared.name)
+    defined.update(graph.constants)
+    ordered = True
+    produced: set[str] = set()
+    for node in graph.nodes:
+        if ordered:
+            for name in node.inputs:
+                if name not in defined and name not in outer:
+                    ordered = False
+                    break
+            else:
+                if node.attrs and not _captures_defined(node, defined, outer):
+                    ordered = False
+        for name in node.outputs:
+            if name:
+                if name in produced or name in graph.constants:
+                    raise InputError(_twice(name, graph))
+                produced.add(name)
+                defined.add(name)
+    _check_inputs_not_produced(graph, produced)
+    if not ordered:
+        _sort(graph, produced, outer)
+    for name in graph.outputs:
+        if name not in defined and name not in outer:
+            raise InputError(_dangling(name, f'the outputs of the graph "{graph.name}"'))
+    _arrange_bodies(graph, defined, outer)
+
+
+def _check_inputs_not_produced(graph: Graph, produced: set[str]) -> None:
+    for declared in graph.inputs:
+        if declared.name in produced:
+            raise InputError(_twice(declared.name, graph))
+
+
+def _arrange_bodies(graph: Graph, defined: set[str], outer: AbstractSet[str]) -> None:
+    scope: AbstractSet[str] | None = None
+    for node in graph.nodes:
+        if node.attrs:
+            for body in subgraphs(node) if _has_graph(node) else ():
+                if scope is None:
+                    scope = defined | outer if outer else defined
+                arrange(body, scope)
+
+
+def _has_graph(node: Node) -> bool:
+    for value in node.attrs.values():
+        kind = type(value)
+        if kind is Graph or (kind is tuple and value and type(value[0]) is Graph):  # type: ignore[index]
+            return True
+    return False
+
+
+def _captures_defined(node: Node, defined: AbstractSet[str], outer: AbstractSet[str]) -> bool:
+    return not _has_graph(node) or all(name in defined or name in outer for name in captures(node))
+
+
+def captures(node: Node) -> Iterator[str]:
+    """Yield the names that the subgraphs of a node read from outside of themselves."""
+    for body in subgraphs(node):
+        yield from _free(body)
+
+
+def _free(graph: Graph) -> Iterator[str]:
+    bound = {declared.name for declared in graph.inputs}
+    bound.update(graph.constants)
+    for node in graph.nodes:
+        bound.update(node.outputs)
+    for node in graph.nodes:
+        for name in node.inputs:
+            if name and name not in bound:
+                yield name
+        if _has_graph(node):
+            for name in captures(node):
+                if name not in bound:
+                    yield name
+    for name in graph.outputs:
+        if name and name not in bound:
+            yield name
+
+
+def _sort(graph: Graph, produced: set[str], outer: AbstractSet[str]) -> None:
+    """Sort by Kahn's algorithm, taking of the nodes that can run the one that is first in the file."""
+    import heapq
+
+    nodes = graph.nodes
+    start = {declared.name for declared in graph.inputs}
+    start.update(graph.constants, ("",))
+    producer = {name: index for index, node in enumerate(nodes) for name in node.outputs if name}
+    waiting = [0] * len(nodes)
+    readers: dict[int, list[int]] = {}
+    for index, node in enumerate(nodes):
+        names = set(node.inputs)
+        if _has_graph(node):
+            names.update(captures(node))
+        needed = set()
+        for name in names:
+            if name in producer:
+                needed.add(producer[name])
+            elif name not in start and name not in outer:
+                raise InputError(_dangling(name, _label(node)))
+        waiting[index] = len(needed)
+        for maker in needed:
+            readers.setdefault(maker, []).append(index)
+    ready = [index for index, count in enumerate(waiting) if not count]
+    order: list[Node] = []
+    while ready:
+        index = heapq.heappop(ready)
+        order.append(nodes[index])
+        for reader in readers.get(index, ()):
+            waiting[reader] -= 1
+            if not waiting[reader]:
+                heapq.heappush(ready, reader)
+    if len(order) < len(nodes):
+        stuck = next(index for index, count in enumerate(waiting) if count)
+        raise InputError(
+            f"{_label(nodes[stuck])} needs its own result (the graph has a cycle of values): "
+            "a model must be acyclic, use Loop or Scan for recurrence"
+        )
+    graph.nodes = order
+
+
+def _label(node: Node) -> str:
+    return f'node "{node.name}" ({node.op})' if node.name else f'the {node.op} node that makes "{node.outputs[0] if node.outputs else ""}"'
+
+
+def _dangling(name: str, where: str) -> str:
+    shown = name if len(name) <= 80 else name[:77] + "..."
+    return f'{where} needs a value "{shown}" that no node, input or initialiser provides: the graph is incomplete, export the model again'
+
+
+def _twice(name: str, graph: Graph) -> str:
+    return f'the value "{name}" is defined twice in the graph "{graph.name}": every value needs one definition, rename one of them'
