@@ -1,0 +1,81 @@
+# Every target sets up what it needs in .venv and is quick the second time: a stamp file per set of packages, renewed
+# when pyproject.toml changes. A new machine needs python3 with venv and pip, and make.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMPS := $(VENV)/stamps
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+TORCH := torch==2.13.0
+NANPROOF_PROFILE ?= ci
+FUZZ_SECONDS ?= 60
+BENCH ?=
+
+export NANPROOF_PROFILE
+
+.PHONY: help demo test lint format bench docs fuzz-input clean distclean
+.DEFAULT_GOAL := help
+
+help:
+	@echo "make demo        check the example model: two findings"
+	@echo "make test        all tests, on two cores (NANPROOF_PROFILE=quick|ci|deep)"
+	@echo "make lint        style, types, layers, dead and undeclared code"
+	@echo "make format      rewrite the style that can be rewritten"
+	@echo "make bench       speed, memory and verdicts (BENCH='--only nodes' and so on: see bench/run.py --help)"
+	@echo "make docs        the site, in site/"
+	@echo "make fuzz-input  $(FUZZ_SECONDS) s of damaged models against the loader (FUZZ_SECONDS=n)"
+	@echo "make clean       remove what the tools left behind; distclean removes .venv too"
+
+# The exit code 1 of `check` says that there are findings, which is what the demo shows.
+demo: $(STAMPS)/base
+	@cd examples/logistic_regression && { ../../$(BIN)/nanproof check model.onnx || test $$? -eq 1; }
+
+test: $(STAMPS)/test
+	$(BIN)/python -m pytest -n 2 --dist worksteal -q $(TESTS)
+
+lint: $(STAMPS)/lint
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check --quiet
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+	$(BIN)/deptry .
+	$(BIN)/vulture
+
+format: $(STAMPS)/lint
+	$(BIN)/ruff check --fix --quiet
+	$(BIN)/ruff format --quiet
+
+bench: $(STAMPS)/base
+	$(BIN)/python bench/run.py $(BENCH)
+
+docs: $(STAMPS)/docs
+	$(BIN)/mkdocs build --strict --quiet
+	@echo "open site/index.html"
+
+fuzz-input: $(STAMPS)/test
+	NANPROOF_FUZZ_SECONDS=$(FUZZ_SECONDS) $(BIN)/python -m pytest -q tests/hostile
+
+$(STAMPS)/base: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(PIP) install --upgrade 'pip>=25.1'
+	$(PIP) install --editable .
+	@mkdir -p $(STAMPS) && touch $@
+
+# Oracles of the tests: ONNX Runtime comes with the group, PyTorch from wherever pip looks for it.
+$(STAMPS)/test: $(STAMPS)/base
+	$(PIP) install --group test '$(TORCH)'
+	@touch $@
+
+$(STAMPS)/lint: $(STAMPS)/base
+	$(PIP) install --group lint
+	@touch $@
+
+$(STAMPS)/docs: $(STAMPS)/base
+	$(PIP) install --group docs
+	@touch $@
+
+clean:
+	rm -rf site build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .cache
+	find src tests bench docs examples -name __pycache__ -type d -prune -exec rm -rf {} +
+
+distclean: clean
+	rm -rf $(VENV)
