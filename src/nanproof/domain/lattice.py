@@ -1,0 +1,120 @@
+"""Join, meet and widening of Boxes."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from math import inf
+
+import numpy as np
+
+from nanproof.dims import symbol
+from nanproof.domain.box import Array, Bound, Box, Shape
+from nanproof.domain.partition import Blocks, aligned, pack
+
+THRESHOLDS = (0.0, 1.0, 2.0**7, 2.0**16, 2.0**31, 2.0**63, 2.0**127)
+"""Where a widened bound stops on its way to the dtype's limit (both signs)."""
+
+
+def join(first: Box, second: Box) -> Box:
+    """The smallest Box that we can write which holds everything that either holds."""
+    if first is second:
+        return first
+    shape = joined_shape(first.shape, second.shape)
+    rank = 0 if shape is None else len(shape)
+    if shape != first.shape or shape != second.shape:
+        lo = min(first.hull()[0], second.hull()[0])
+        hi = max(first.hull()[1], second.hull()[1])
+        return Box(first.dtype, shape, lo, hi, first.flags | second.flags)
+    cuts, (a, b) = aligned((first, second), rank)
+    lo, hi = np.minimum(a.lo, b.lo), np.maximum(a.hi, b.hi)
+    return pack(first.dtype, shape, cuts, Blocks(lo, hi, _either(a.spots, b.spots)))
+
+
+def meet(first: Box, second: Box) -> Box:
+    """What both allow. The two must describe the same tensor, so the result keeps the first's facts."""
+    if first.shape is None or second.shape != first.shape:
+        return first
+    cuts, (a, b) = aligned((first, second), len(first.shape))
+    lo, hi = np.maximum(a.lo, b.lo), np.minimum(a.hi, b.hi)
+    empty = lo > hi
+    lo, hi = np.where(empty, inf, lo), np.where(empty, -inf, hi)
+    spots = None
+    if a.spots is not None and b.spots is not None:
+        spots = a.spots & b.spots
+    result = pack(first.dtype, first.shape, cuts, Blocks(lo, hi, spots))
+    result.known, result.form = first.known, first.form
+    return result
+
+
+def widen(old: Box, new: Box) -> Box:
+    """A Box above both, such that a chain of widenings ends after a few steps.
+
+    A bound that moved goes to the next of ``THRESHOLDS``, then to the dtype's limit.
+    """
+    grown = join(old, new)
+    if old.shape != grown.shape or old.cuts != grown.cuts:
+        lo, hi = grown.hull()
+        grown = Box(grown.dtype, grown.shape, lo, hi, grown.flags)
+        before = old.hull()
+    else:
+        before = (old.lo, old.hi)  # type: ignore[assignment]
+    moved_down = np.asarray(grown.lo) < before[0]
+    moved_up = np.asarray(grown.hi) > before[1]
+    lo_stop, hi_stop = grown.dtype.min, grown.dtype.max
+    lo2 = np.where(moved_down, _next_below(grown.lo, lo_stop), grown.lo)
+    hi2 = np.where(moved_up, _next_above(grown.hi, hi_stop), grown.hi)
+    return pack(grown.dtype, grown.shape, grown.cuts, Blocks(lo2, hi2, _spots(grown)))
+
+
+def contains(outer: Box, inner: Box) -> bool:
+    """Whether the outer Box certainly allows everything that the inner one does."""
+    if inner.flags & ~outer.flags:
+        return False
+    if outer.shape is not None and outer.shape == inner.shape:
+        _, (a, b) = aligned((outer, inner), len(outer.shape))
+        if a.spots is not None and b.spots is not None and (b.spots & ~a.spots).any():
+            return False
+        empty = np.asarray(b.lo) > np.asarray(b.hi)
+        return bool((((a.lo <= b.lo) & (a.hi >= b.hi)) | empty).all())
+    low, high = outer.hull()
+    lo, hi = inner.hull()
+    return outer.shape is None and (lo > hi or (low <= lo and hi <= high))
+
+
+def joined_shape(first: Shape, second: Shape) -> Shape:
+    """The shape that covers both: a size that differs becomes an unknown one."""
+    if first == second:
+        return first
+    if first is None or second is None or len(first) != len(second):
+        return None
+    return tuple(a if a == b else symbol(f"either_{a}_{b}") for a, b in zip(first, second, strict=True))
+
+
+def _either(first: Array | None, second: Array | None) -> Array | None:
+    if first is None or second is None:
+        return first if second is None else second
+    return np.bitwise_or(first, second)
+
+
+def _spots(box: Box) -> Array | None:
+    return box.block_flags() if box.flags else None
+
+
+def _next_below(bound: Bound, limit: float) -> Bound:
+    stops = sorted({-t for t in THRESHOLDS} | set(THRESHOLDS) | {limit})
+    stops = [s for s in stops if s >= limit]
+
+    def one(x: float) -> float:
+        return x if x == inf else stops[max(0, bisect_right(stops, x) - 1)]
+
+    return np.vectorize(one, otypes=[float])(bound)
+
+
+def _next_above(bound: Bound, limit: float) -> Bound:
+    stops = sorted({-t for t in THRESHOLDS} | set(THRESHOLDS) | {limit})
+    stops = [s for s in stops if s <= limit]
+
+    def one(x: float) -> float:
+        return x if x == -inf else stops[min(len(stops) - 1, bisect_left(stops, x))]
+
+    return np.vectorize(one, otypes=[float])(bound)

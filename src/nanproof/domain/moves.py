@@ -1,0 +1,389 @@
+"""Data movement on Boxes: values change place, never their size.
+
+Every function keeps what it can of the partition, of the known elements, of the
+special values' places and of the relations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import inf
+
+import numpy as np
+
+from nanproof.domain.affine import Form, Pieces, form_of, moved, sliced
+from nanproof.domain.box import Array, Box, Shape
+from nanproof.domain.lattice import joined_shape
+from nanproof.domain.partition import (
+    BUDGET,
+    AxisCuts,
+    Blocks,
+    Cuts,
+    at_cuts,
+    blocks_of,
+    everywhere,
+    merge_axis,
+    merge_whole,
+    pack,
+    refine,
+    split_axis,
+    union,
+)
+
+FEW = 64
+"""Groups of reshaped axes with at most so many elements are cut to single elements."""
+
+
+def reshaped(box: Box, shape: Shape) -> Box:
+    """The same elements in row-major order under another shape."""
+    if shape == box.shape:
+        return box
+    if box.shape is None or shape is None:
+        lo, hi = box.hull()
+        return Box(box.dtype, shape, lo, hi, box.flags)
+    known = None
+    if box.known is not None and all(isinstance(n, int) for n in shape):
+        known = box.known.reshape(shape)
+    if box.cuts is None:
+        result = Box(box.dtype, shape, box.lo, box.hi, box.flags, known=known)
+    else:
+        cuts, blocks = _regroup(box, shape)
+        result = pack(box.dtype, shape, cuts, blocks)
+        result.known = known
+    if isinstance(box.form, Form):
+        front = tuple(n for n in box.shape if n != 1) == tuple(n for n in shape if n != 1)
+        aligned_right = front and _only_leading_ones(box.shape, shape)
+        step = ("reshape", box.shape, shape)
+        result.form = box.form if aligned_right else moved(box.form, step)
+    return result
+
+
+def _only_leading_ones(old: tuple[object, ...], new: tuple[object, ...]) -> bool:
+    short, long = sorted((old, new), key=len)
+    extra = len(long) - len(short)
+    return long[extra:] == short and all(n == 1 for n in long[:extra])
+
+
+def _groups(old: Sequence[object], new: Sequence[object]) -> list[tuple[list[int], list[int]]]:
+    """Match runs of old axes to runs of new axes with the same number of elements."""
+    groups: list[tuple[list[int], list[int]]] = []
+    i = j = 0
+    while i < len(old) or j < len(new):
+        left, right = [i] if i < len(old) else [], [j] if j < len(new) else []
+        i, j = i + len(left), j + len(right)
+        if left and right and old[left[0]] == new[right[0]]:
+            groups.append((left, right))
+            continue
+        have = old[left[0]] if left else 1
+        want = new[right[0]] if right else 1
+        while have != want:
+            if not isinstance(have, int) or not isinstance(want, int):
+                left += range(i, len(old))
+                right += range(j, len(new))
+                i, j = len(old), len(new)
+                break
+            if have < want and i < len(old):
+                nxt = old[i]
+                left.append(i)
+                i += 1
+                have = have * nxt  # type: ignore[operator]
+            elif j < len(new):
+                nxt = new[j]
+                right.append(j)
+                j += 1
+                want = want * nxt  # type: ignore[operator]
+            else:
+                left += range(i, len(old))
+                i = len(old)
+                break
+        groups.append((left, right))
+    return groups
+
+
+def _regroup(box: Box, shape: tuple[object, ...]) -> tuple[Cuts, Blocks]:
+    assert box.shape is not None
+    assert box.cuts is not None
+    blocks = blocks_of(box)
+    cuts: list[AxisCuts] = [None] * len(shape)
+    grid = [1] * len(shape)
+    position = 0  # axis of the working arrays that the next group starts at
+    for left, right in _groups(box.shape, shape):
+        cut = [box.cuts[a] for a in left]
+        if any(cut):
+            plan = _regroup_one(blocks, position, [box.shape[a] for a in left], cut,
+                                [shape[a] for a in right])  # fmt: skip
+            blocks, new_cuts = plan
+        else:
+            new_cuts = [None] * len(right)
+        counts = [1 if c is None else len(c) - 1 for c in new_cuts]
+        for a, c, n in zip(right, new_cuts, counts, strict=True):
+            cuts[a], grid[a] = c, n
+        before = np.shape(blocks.lo)[:position]
+        after = np.shape(blocks.lo)[position + len(left) :]
+        target = (*before, *counts, *after)
+        blocks = blocks.rearranged(lambda a, t=target: a.reshape(t))  # type: ignore[misc]
+        position += len(right)
+    return tuple(cuts), blocks
+
+
+def _regroup_one(
+    blocks: Blocks, at: int, old: list[object], cut: list[AxisCuts], new: list[object]
+) -> tuple[Blocks, list[AxisCuts]]:
+    """Carry the cuts of one group over; the arrays keep one axis for each old axis of it."""
+    axes = tuple(range(at, at + len(old)))
+    real_old = [i for i, n in enumerate(old) if n != 1]
+    real_new = [i for i, n in enumerate(new) if n != 1]
+    if len(real_old) == 1 and len(real_new) == 1:
+        result: list[AxisCuts] = [None] * len(new)
+        result[real_new[0]] = cut[real_old[0]]
+        return blocks, result
+    if all(isinstance(n, int) for n in (*old, *new)):
+        total = int(np.prod([int(n) for n in old], dtype=np.int64))  # type: ignore[call-overload]
+        if 0 < total <= FEW:
+            for i, n in enumerate(old):
+                if n != 1:
+                    points = everywhere(int(n))  # type: ignore[call-overload]
+                    blocks = split_axis(blocks, at + i, cut[i], points)
+            return blocks, [None if n == 1 else everywhere(int(n)) for n in new]  # type: ignore[call-overload]
+        lead_old, lead_new = real_old[0], real_new[0]
+        inner_old = total // int(old[lead_old])  # type: ignore[call-overload]
+        inner_new = total // int(new[lead_new])  # type: ignore[call-overload]
+        points = cut[lead_old]
+        if points is not None:
+            kept = tuple(p for p in points if (p * inner_old) % inner_new == 0)
+            rest = tuple(a for a in axes if a != at + lead_old)
+            blocks = merge_whole(blocks, rest) if rest else blocks
+            if len(kept) > 2:
+                blocks = merge_axis(blocks, at + lead_old, points, kept)
+                result = [None] * len(new)
+                result[lead_new] = tuple(p * inner_old // inner_new for p in kept)
+                return blocks, result
+    return merge_whole(blocks, axes), [None] * len(new)
+
+
+def transposed(box: Box, order: Sequence[int]) -> Box:
+    """numpy.transpose."""
+    if box.shape is None:
+        return box if box.cuts is None else Box(box.dtype, None, *box.hull(), box.flags)
+    if tuple(order) == tuple(range(len(order))):
+        return box
+    shape = tuple(box.shape[i] for i in order)
+    known = None if box.known is None else box.known.transpose(order)
+    if box.cuts is None:
+        result = Box(box.dtype, shape, box.lo, box.hi, box.flags, known=known)
+    else:
+        cuts = tuple(box.cuts[i] for i in order)
+        blocks = blocks_of(box).rearranged(lambda a: np.transpose(a, order))
+        result = pack(box.dtype, shape, cuts, blocks)
+        result.known = known
+    if isinstance(box.form, Form):
+        result.form = moved(box.form, ("transpose", box.shape, tuple(order)))
+    return result
+
+
+def part(box: Box, axis: int, start: int, stop: int, stride: int = 1, size: object = None) -> Box:
+    """``x[start:stop:stride]`` along one axis of known size; start and stop lie within it.
+
+    For a symbolic axis pass the resulting ``size``; the cuts of that axis must be None.
+    """
+    assert box.shape is not None
+    count = size if size is not None else len(range(start, stop, stride))
+    shape = (*box.shape[:axis], count, *box.shape[axis + 1 :])
+    known = None
+    if box.known is not None and size is None:
+        last = stop if stop >= 0 else None
+        index = (*(slice(None),) * axis, slice(start, last, stride))
+        known = box.known[index]
+    points = None if box.cuts is None else box.cuts[axis]
+    if count == 0:
+        result = Box(box.dtype, shape, inf, -inf, known=known)  # type: ignore[arg-type]
+    elif box.cuts is None:
+        lo, hi, flags = box.lo, box.hi, box.flags
+        result = Box(box.dtype, shape, lo, hi, flags, known=known)  # type: ignore[arg-type]
+    elif points is None or size is not None:
+        result = pack(box.dtype, shape, box.cuts, blocks_of(box))  # type: ignore[arg-type]
+        result.known = known
+    else:
+        places = np.arange(start, stop, stride)
+        result = _picked(box, axis, points, places, shape)  # type: ignore[arg-type]
+        result.known = known
+    if size is None:
+        if isinstance(box.form, Form):
+            result.form = sliced(box.form, box.shape, axis, (start, stop, stride))
+        elif isinstance(box.form, Pieces):
+            result.form = box.form.between(axis, start, stop, stride)
+    return result
+
+
+def _picked(box: Box, axis: int, points: tuple[int, ...], places: Array, shape: Shape) -> Box:
+    """Elements at known places along a cut axis: equal neighbours share a block again."""
+    assert box.cuts is not None
+    where = np.searchsorted(points, places, side="right") - 1
+    change = np.flatnonzero(np.diff(where)) + 1
+    starts = np.concatenate(([0], change))
+    cuts = list(box.cuts)
+    cuts[axis] = (*(int(s) for s in starts), len(places)) if len(starts) > 1 else None
+    blocks = blocks_of(box).rearranged(lambda a: np.take(a, where[starts], axis=axis))
+    return pack(box.dtype, shape, tuple(cuts), blocks)
+
+
+def taken(box: Box, axis: int, places: Array) -> Box:
+    """numpy.take with known non-negative indices, 0-d or 1-d."""
+    assert box.shape is not None
+    if places.ndim == 1 and places.size > 1:
+        steps = np.diff(places)
+        if (steps == 1).all():
+            return part(box, axis, int(places[0]), int(places[-1]) + 1)
+    if places.ndim == 0:
+        one = part(box, axis, int(places), int(places) + 1)
+        return reshaped(one, (*box.shape[:axis], *box.shape[axis + 1 :]))
+    shape = (*box.shape[:axis], places.size, *box.shape[axis + 1 :])
+    known = None if box.known is None else np.take(box.known, places, axis=axis)
+    points = None if box.cuts is None else box.cuts[axis]
+    if places.size == 0:
+        return Box(box.dtype, shape, inf, -inf, known=known)
+    if points is None:
+        cuts = box.cuts
+        result = pack(box.dtype, shape, cuts, Blocks(box.lo, box.hi, _spots(box)))
+    else:
+        result = _picked(box, axis, points, places, shape)
+    result.known = known
+    if isinstance(box.form, Form):
+        result.form = moved(box.form, ("take", box.shape, axis, tuple(int(p) for p in places)))
+    return result
+
+
+def concatenated(boxes: Sequence[Box], axis: int) -> Box:
+    """numpy.concatenate: the seams stay as cuts, the relations as pieces."""
+    first = boxes[0]
+    shapes = [b.shape for b in boxes]
+    if any(s is None for s in shapes):
+        return hull_of(boxes, None)
+    rank = len(first.shape or ())
+    total = sum((s[axis] for s in shapes), 0)  # type: ignore[index, misc]
+    shape = list(first.shape or ())
+    for s in shapes[1:]:
+        merged = joined_shape(_without(tuple(shape), axis), _without(s, axis))
+        if merged is None:
+            return hull_of(boxes, None)
+        shape = [*merged[:axis], total, *merged[axis:]]
+    shape[axis] = total
+    filled = [b for b in boxes if b.shape is not None and b.shape[axis] != 0]
+    sizes = [b.shape[axis] for b in filled if b.shape is not None]
+    if not filled or not all(isinstance(n, int) for n in sizes):
+        result = hull_of(boxes, tuple(shape))
+    else:
+        cuts, blocks = _stacked(filled, axis, rank)
+        result = pack(first.dtype, tuple(shape), cuts, blocks)
+        ends = tuple(int(e) for e in np.cumsum([0, *sizes]))  # type: ignore[list-item]
+        if len(filled) > 1 and len(filled) <= FEW:
+            forms = tuple(form_of(b) for b in filled)
+            result.form = Pieces(axis, ends, forms, tuple(b.shape for b in filled))
+    if all(b.known is not None for b in boxes):
+        total_size = sum(b.known.size for b in boxes if b.known is not None)
+        if total_size <= 1 << 22:
+            result.known = np.concatenate([b.known for b in boxes if b.known is not None], axis)
+    return result
+
+
+def _without(shape: Shape, axis: int) -> Shape:
+    return None if shape is None else (*shape[:axis], *shape[axis + 1 :])
+
+
+def _stacked(boxes: Sequence[Box], axis: int, rank: int) -> tuple[Cuts, Blocks]:
+    """Line up the cuts of all other axes, then put the blocks one behind the other."""
+    common: list[AxisCuts] = [None] * rank
+    for box in boxes:
+        for i, points in enumerate(box.cuts or ()):
+            if i != axis:
+                common[i] = union(common[i], points)
+    flagged = any(b.flags for b in boxes)
+    grid = [1 if c is None else len(c) - 1 for c in common]
+    los, his, spots, seams = [], [], [], [0]
+    for box in boxes:
+        assert box.shape is not None
+        own = None if box.cuts is None else box.cuts[axis]
+        wanted = tuple(own if i == axis else c for i, c in enumerate(common))
+        blocks = at_cuts(box, wanted)
+        count = 1 if own is None else len(own) - 1
+        target = (*grid[:axis], count, *grid[axis + 1 :])
+        los.append(np.broadcast_to(blocks.lo, target))
+        his.append(np.broadcast_to(blocks.hi, target))
+        if flagged:
+            marks = np.uint8(0) if blocks.spots is None else blocks.spots
+            spots.append(np.broadcast_to(marks, target))
+        inner = own[1:] if own is not None else (box.shape[axis],)
+        start = seams[-1]
+        seams.extend(start + int(p) for p in inner)  # type: ignore[call-overload]
+    cuts: list[AxisCuts] = list(common)
+    cuts[axis] = tuple(seams) if len(seams) > 2 else None
+    marks_all = np.concatenate(spots, axis) if flagged else None
+    return tuple(cuts), Blocks(np.concatenate(los, axis), np.concatenate(his, axis), marks_all)
+
+
+def expanded(box: Box, shape: Shape) -> Box:
+    """numpy.broadcast_to: places stay, so the relation does too."""
+    if shape == box.shape:
+        return box
+    if box.shape is None or shape is None:
+        return Box(box.dtype, shape, *box.hull(), box.flags)
+    extra = len(shape) - len(box.shape)
+    known = None
+    if box.known is not None and all(isinstance(n, int) for n in shape):
+        known = np.broadcast_to(box.known, shape)  # type: ignore[arg-type]
+    if any(n == 0 for n in shape):
+        return Box(box.dtype, shape, inf, -inf, known=known)
+    if box.cuts is None:
+        result = Box(box.dtype, shape, box.lo, box.hi, box.flags, known=known)
+    else:
+        cuts = (*(None,) * extra, *box.cuts)
+        grid = (*(1,) * extra, *np.shape(box.lo))
+        result = pack(box.dtype, shape, cuts, blocks_of(box).rearranged(lambda a: a.reshape(grid)))
+        result.known = known
+    if isinstance(box.form, Form):
+        result.form = box.form
+    return result
+
+
+def rearranged_known(box: Box, move: Callable[[Array], Array], shape: Shape) -> Box:
+    """Any other movement: the hull of all values, and the elements where they are known."""
+    known = None if box.known is None else move(box.known)
+    if known is not None and known.size == 0:
+        return Box(box.dtype, shape, inf, -inf, known=known)
+    return Box(box.dtype, shape, *box.hull(), box.flags, known=known)
+
+
+def hull_of(boxes: Sequence[Box], shape: Shape) -> Box:
+    """Some of the values of all operands, anywhere."""
+    flags = 0
+    for box in boxes:
+        flags |= box.flags
+    lo = min(b.hull()[0] for b in boxes)
+    hi = max(b.hull()[1] for b in boxes)
+    return Box(boxes[0].dtype, shape, lo, hi, flags)
+
+
+def merged_over(box: Box, axes: Sequence[int]) -> Box:
+    """A Box whose blocks don't tell places along ``axes`` apart."""
+    if box.cuts is None or not any(box.cuts[a] for a in axes):
+        return box
+    blocks = merge_whole(blocks_of(box), tuple(axes))
+    cuts = tuple(None if i in axes else c for i, c in enumerate(box.cuts))
+    return pack(box.dtype, box.shape, cuts, blocks)
+
+
+def cut_at(box: Box, axis: int, points: Sequence[int]) -> Box:
+    """A Box with cuts at the given inner points of one axis."""
+    assert box.shape is not None
+    size = box.shape[axis]
+    if not isinstance(size, int):
+        return box
+    inner = sorted({p for p in points if 0 < p < size})
+    if not inner:
+        return box
+    cuts = tuple((0, *inner, size) if i == axis else None for i in range(len(box.shape)))
+    return refine(box, cuts, BUDGET)
+
+
+def _spots(box: Box) -> Array | None:
+    return box.block_flags() if box.flags else None

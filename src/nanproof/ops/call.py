@@ -1,0 +1,210 @@
+"""One application of an operator during an analysis: attributes in, events out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from math import inf
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nanproof.domain.box import NAN, NINF, PINF, Array, Box, Shape, limits, top
+from nanproof.domain.partition import BUDGET, Blocks, Cuts, pack
+from nanproof.numerics import scalar
+from nanproof.numerics.arrays import numpy_namespace
+from nanproof.numerics.dtypes import DType, by_name
+from nanproof.numerics.rounding import nearest, nearest_array
+from nanproof.numerics.runtimes import ErrorForm, accumulator, error_form, widen
+from nanproof.ops.conditions import Requirement
+
+if TYPE_CHECKING:
+    from nanproof.ops.record import Op
+
+SAFE, POSSIBLE, INEVITABLE = 0, 1, 2
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What holds for a whole analysis.
+
+    ``xp`` is the namespace that array bounds are computed in (NumPy, or PyTorch
+    for gradients), picked once. ``accumulate`` overrides the runtime's
+    accumulator for low-precision sums. ``dims`` gives the range of every
+    symbolic size.
+    """
+
+    runtime: str = "onnxruntime"
+    xp: Any = numpy_namespace
+    budget: int = BUDGET
+    dims: Mapping[str, tuple[int, int | None]] = field(default_factory=dict)
+    accumulate: DType | None = None
+    opset: int = 26
+
+    def accumulator(self, dtype: DType) -> DType:
+        """The dtype that sums of ``dtype`` are added up in."""
+        return self.accumulate or accumulator(self.runtime, dtype)
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A site of this call that isn't proved safe.
+
+    ``operand`` is -1 for the result. ``ends`` is the interval that was seen.
+    """
+
+    code: str
+    operand: int
+    verdict: int
+    gives: int
+    ends: tuple[float, float]
+    invalid: str
+    needs: str
+
+
+class Call:
+    """One operator, its attributes and the setting; collects what went wrong."""
+
+    __slots__ = ("attrs", "events", "op", "outputs", "setting")
+
+    def __init__(self, op: Op, attrs: Mapping[str, Any], setting: Setting, outputs: int = 1) -> None:
+        self.op = op
+        self.attrs = attrs
+        self.setting = setting
+        self.outputs = outputs
+        self.events: list[Event] = []
+
+    def attr(self, name: str, default: Any = None) -> Any:
+        """An attribute of the node, or what the operator's specification says without it."""
+        return self.attrs.get(name, default)
+
+    @property
+    def scalar(self) -> Any:
+        """The operator over Python floats."""
+        return partial(self.op.run, scalar, **self.attrs)
+
+    @property
+    def arrays(self) -> Any:
+        """The operator over arrays of block bounds."""
+        return partial(self.op.run, self.setting.xp, **self.attrs)
+
+    def result_dtype(self, boxes: Any) -> DType:
+        """The dtype of the (first) result."""
+        rule = self.op.result
+        if rule == "same":
+            return boxes[0].dtype  # type: ignore[no-any-return]
+        return by_name(rule) if isinstance(rule, str) else rule(self, boxes)
+
+    def form(self, dtype: DType, function: str | None = None) -> ErrorForm:
+        """How the runtime's function errs in a dtype."""
+        return error_form(self.setting.runtime, function or self.op.error or "", dtype)
+
+    def fail(self, requirement: Requirement, ends: tuple[float, float], *, never: bool, label: str = "") -> None:
+        """Record a violated (or not provable) requirement."""
+        condition = requirement.condition
+        self.events.append(
+            Event(
+                requirement.code,
+                requirement.operand,
+                INEVITABLE if never else POSSIBLE,
+                requirement.gives,
+                ends,
+                condition.invalid(),
+                condition.needs(),
+            )
+        )
+
+    def overflowed(self, lo: float, hi: float, dtype: DType, gives: int, *, never: bool) -> None:
+        """Record a result that can leave the dtype's range."""
+        if self.op.overflow is None:
+            return
+        limit = f"{dtype.max:.5g}"
+        self.events.append(
+            Event(
+                self.op.overflow,
+                -1,
+                INEVITABLE if never else POSSIBLE,
+                gives,
+                (lo, hi),
+                f"|result| > {limit}",
+                f"a result within [-{limit}, {limit}]",
+            )
+        )
+
+    # -- rounding a result outward ---------------------------------------------------------
+
+    def rounded(self, lo: Any, hi: Any, dtype: DType) -> tuple[Any, Any]:
+        """End points of a real-valued result, as the runtime's arithmetic can deliver them."""
+        op = self.op
+        if op.exact or not dtype.is_float:
+            return lo, hi
+        if op.error is not None:
+            return widen(self.form(dtype), dtype, lo, hi)
+        if type(lo) is float and type(hi) is float:
+            return nearest(dtype, lo), nearest(dtype, hi)
+        return nearest_array(dtype, np.asarray(lo)), nearest_array(dtype, np.asarray(hi))
+
+    def settle(
+        self,
+        dtype: DType,
+        shape: Shape,
+        lo: Any,
+        hi: Any,
+        *,
+        err: Any = 0.0,
+        cuts: Cuts | None = None,
+        spots: Array | int | None = None,
+        report: bool = True,
+    ) -> Box:
+        """A Box from real-valued bounds: error added, rounded outward, overflow made a flag.
+
+        ``err`` is the absolute error that the runtime may make before the final
+        rounding. ``spots`` are the special values that flow in from operands (an
+        int, or an array over the blocks). Overflow is recorded as an event of the
+        operator's overflow rule, unless ``report`` is False.
+        """
+        lo, hi = np.asarray(lo, np.float64), np.asarray(hi, np.float64)
+        empty = lo > hi
+        some_empty = bool(empty.any())
+        lo, hi = lo - err, hi + err
+        flags = np.asarray(0 if spots is None else spots, np.uint8)
+        if dtype.is_float:
+            low, high = nearest_array(dtype, lo), nearest_array(dtype, hi)
+            low = np.where(np.isnan(low), -inf, low)
+            high = np.where(np.isnan(high), inf, high)
+            over, under = (high > dtype.max) & ~empty, (low < dtype.min) & ~empty
+            if bool(over.any() | under.any()):
+                gives = overflow_flags(dtype, bool(over.any()), bool(under.any()))
+                never = bool(((low > dtype.max) | (high < dtype.min)).any())
+                if report:
+                    ends = float(np.min(lo[~empty])), float(np.max(hi[~empty]))
+                    self.overflowed(*ends, dtype, gives, never=never)
+                plus = overflow_flags(dtype, True, False)
+                minus = overflow_flags(dtype, False, True)
+                flags = flags | (over * np.uint8(plus)) | (under * np.uint8(minus))
+                gone = (low > dtype.max) | (high < dtype.min)
+                low = np.where(gone, inf, np.maximum(low, dtype.min))
+                high = np.where(gone, -inf, np.minimum(high, dtype.max))
+            lo, hi = low, high
+        elif dtype.is_integer:
+            least, most = limits(dtype)
+            wraps = ~((lo >= least) & (hi <= most)) & ~empty
+            lo, hi = np.where(wraps, least, np.floor(lo)), np.where(wraps, most, np.ceil(hi))
+        if some_empty:
+            lo, hi = np.where(empty, inf, lo), np.where(empty, -inf, hi)
+        marks = np.broadcast_to(flags, lo.shape) if flags.any() else None
+        return pack(dtype, shape, cuts, Blocks(lo, hi, marks), self.setting.budget)
+
+    def unknown(self, dtype: DType, shape: Shape = None) -> Box:
+        """Any tensor of a dtype: the answer of a bound that gives up."""
+        return top(dtype, shape)
+
+
+def overflow_flags(dtype: DType, over: bool, under: bool) -> int:
+    """What an arithmetic result past the limits becomes."""
+    if dtype.overflows_to == "max":
+        return 0
+    if dtype.overflows_to == "nan":
+        return NAN if over or under else 0
+    return (PINF if over else 0) | (NINF if under else 0)

@@ -1,0 +1,329 @@
+"""How an elementwise operator is bounded: the engine around the algebraic classes.
+
+A class (``ops.classes``) only says how end points map to end points. What all
+operators share is done here, once: broadcasting, common cuts, cutting operands
+to the side where a requirement holds, flags for the side where it doesn't, the
+flow of NaN and Inf, the runtime's error, rounding, and overflow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import product
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from nanproof.dims import broadcast
+from nanproof.domain.box import NAN, NINF, PINF, Array, Box, Shape, limits, of_array, top
+from nanproof.domain.partition import Blocks, aligned, pack
+from nanproof.numerics import scalar
+from nanproof.numerics.dtypes import DType
+from nanproof.numerics.rounding import nearest
+from nanproof.ops.call import Call, overflow_flags
+
+Pair = tuple[Any, Any]
+Rule = Callable[..., Pair]
+"""``rule(f, *pairs) -> (lo, hi)``: f is the operator's run with namespace and attributes bound."""
+
+LANDMARKS = (-1.0, 0.0, 1.0)
+"""Where the image of an infinite operand may change with the other operand."""
+
+FOLD_LIMIT = 1 << 16
+"""Most elements of an operation on known tensors that is computed exactly."""
+
+
+class Elementwise:
+    """A bound made of an end-point rule; ``text`` says in a sentence why the rule holds."""
+
+    __slots__ = ("__name__", "rule", "text")
+
+    def __init__(self, rule: Rule) -> None:
+        self.rule = rule
+        self.__name__ = rule.__name__.strip("_")
+        self.text = rule.__doc__ or ""
+
+    def __call__(self, call: Call, *boxes: Box) -> Box:
+        op = call.op
+        first = boxes[0]
+        shape = first.shape
+        pairs = []
+        for box in boxes:
+            # one block, nothing special, not empty: the case worth being fast for
+            if box.cuts is not None or box.flags or not box.lo <= box.hi:
+                return _known_or(call, boxes, partial(_by_blocks, self.rule))
+            if box.shape != shape:
+                shape = None if shape is None or box.shape is None else broadcast(shape, box.shape)
+            pairs.append((box.lo, box.hi))
+        if first.known is not None and op.error is None:
+            return _known_or(call, boxes, partial(_one_block, self.rule, shape, pairs))
+        return _one_block(self.rule, shape, pairs, call, boxes)
+
+
+def _known_or(call: Call, boxes: Sequence[Box], bound: Callable[[Call, Sequence[Box]], Box]) -> Box:
+    """Compute known operands exactly where the operator is exact or correctly rounded."""
+    known = folded(call, boxes)
+    result = bound(call, boxes)
+    if known is None or known.shape != result.shape:
+        return result
+    if known.dtype == object:
+        result.known = known
+        return result
+    exact = of_array(result.dtype, known)
+    exact.form = result.form
+    return exact
+
+
+def folded(call: Call, boxes: Sequence[Box]) -> Array | None:
+    """The exact result over known operands; None where it isn't exact or isn't known."""
+    op = call.op
+    if op.error is not None:
+        return None
+    arrays = []
+    for box in boxes:
+        if box.known is None or box.known.size > FOLD_LIMIT:
+            return None
+        if box.dtype.is_float and box.dtype.bits < 32 and not op.exact:
+            return None  # runtimes differ in how they compute small floats
+        arrays.append(box.known)
+    try:
+        result = np.asarray(op.run(np, *arrays, **call.attrs))
+    except (TypeError, ValueError, ZeroDivisionError):
+        return None  # symbolic sizes that this operator has no meaning for
+    if result.dtype == object:
+        return result
+    wanted = call.result_dtype(boxes)
+    if wanted.is_bool:
+        return result.astype(bool)
+    return result if result.dtype == arrays[0].dtype else result.astype(arrays[0].dtype)
+
+
+def _one_block(rule: Rule, shape: Shape, pairs: list[Pair], call: Call, boxes: Sequence[Box]) -> Box:
+    """The fast path: one block, all floats, no special values coming in."""
+    op = call.op
+    born = 0
+    if op.requires:
+        born, pairs_or_none = _required(call, pairs, boxes[0].dtype)
+        if pairs_or_none is None:
+            return Box(call.result_dtype(boxes), shape, inf, -inf, born)
+        pairs = pairs_or_none
+    run = partial(op.run, scalar, **call.attrs) if call.attrs else partial(op.run, scalar)
+    lo, hi = rule(run, *pairs)
+    dtype = boxes[0].dtype if op.result == "same" else call.result_dtype(boxes)
+    if dtype.is_float:
+        if not op.exact:
+            if lo != lo or hi != hi:
+                lo = -inf if lo != lo else lo
+                hi = inf if hi != hi else hi
+            if op.error is None:
+                lo, hi = nearest(dtype, lo), nearest(dtype, hi)
+            else:
+                lo, hi = call.rounded(lo, hi, dtype)
+        if hi > dtype.max or lo < dtype.min:
+            never = lo > dtype.max or hi < dtype.min
+            gives = overflow_flags(dtype, hi > dtype.max, lo < dtype.min)
+            if not born:
+                call.overflowed(lo, hi, dtype, gives, never=never)
+            born |= gives
+            lo, hi = (inf, -inf) if never else (max(lo, dtype.min), min(hi, dtype.max))
+    elif dtype.is_integer:
+        lo, hi = _wrapped(dtype, lo, hi)
+    else:
+        lo, hi = float(lo), float(hi)
+    result = Box(dtype, shape, lo, hi, born)
+    if op.relate is not None and not born:
+        return op.relate(call, boxes, result)
+    return result
+
+
+def _wrapped(dtype: DType, lo: float, hi: float) -> Pair:
+    """Integer results past the limits wrap around: then any value can come out."""
+    least, most = limits(dtype)
+    if not (least <= lo and hi <= most):
+        return least, most
+    if hi > 2.0**53 or lo < -(2.0**53):
+        lo, hi = float(np.nextafter(lo, -inf)), float(np.nextafter(hi, inf))
+        return max(lo, least), min(hi, most)
+    return lo, hi
+
+
+def _required(call: Call, pairs: list[Pair], dtype: DType) -> tuple[int, list[Pair] | None]:
+    """Check the requirements on one block; returns flags and the operands cut to the safe side."""
+    born = 0
+    result: list[Pair] | None = pairs
+    for requirement in call.op.requires:
+        condition = requirement.condition
+        always, never = condition.judge(pairs, call.attrs)
+        if always:
+            continue
+        call.fail(requirement, pairs[requirement.operand], never=bool(never))
+        born |= requirement.gives
+        if never or result is None:
+            result = None
+            continue
+        result = [condition.restrict(i, p, dtype, scalar) for i, p in enumerate(result)]
+        if any(lo > hi for lo, hi in result):
+            result = None
+    return born, result
+
+
+def _by_blocks(rule: Rule, call: Call, boxes: Sequence[Box]) -> Box:
+    """The general path: many blocks, special values or empty operands."""
+    op = call.op
+    dtype_in = boxes[0].dtype
+    dtype = call.result_dtype(boxes)
+    shape: Shape = boxes[0].shape
+    for box in boxes[1:]:
+        shape = None if shape is None or box.shape is None else broadcast(shape, box.shape)
+    if shape is None:
+        return _shapeless(rule, call, boxes)
+    cuts, blocks = aligned(boxes, len(shape))
+    if any(not b.flags and not b.has_finite for b in boxes):
+        return Box(dtype, shape, inf, -inf)  # an empty tensor, or a branch never taken
+    grid = np.broadcast_shapes(*(np.shape(b.lo) for b in blocks))
+    los = [np.asarray(b.lo, np.float64) for b in blocks]
+    his = [np.asarray(b.hi, np.float64) for b in blocks]
+    void = np.zeros(grid, bool)
+    for lo, hi in zip(los, his, strict=True):
+        void = void | (lo > hi)
+    pairs = [(np.where(lo > hi, 1.0, lo), np.where(lo > hi, 1.0, hi)) for lo, hi in zip(los, his, strict=True)]
+    marks = np.zeros(grid, np.uint8)
+    for requirement in op.requires:
+        always, never = requirement.condition.judge(pairs, call.attrs)
+        broken = ~np.asarray(always) & ~void
+        if not broken.any():
+            continue
+        gone = np.asarray(never) & broken
+        call.fail(requirement, _seen(pairs[requirement.operand], broken), never=bool(gone.any()))
+        marks |= np.where(broken, np.uint8(requirement.gives), np.uint8(0))
+        pairs = [requirement.condition.restrict(i, p, dtype_in, call.setting.xp) for i, p in enumerate(pairs)]
+        for lo, hi in pairs:
+            gone = gone | (lo > hi)
+        void = void | gone
+        pairs = [(np.where(lo > hi, 1.0, lo), np.where(lo > hi, 1.0, hi)) for lo, hi in pairs]
+    run = call.arrays
+    lo, hi = rule(run, *pairs)
+    lo, hi = np.broadcast_to(np.asarray(lo, np.float64), grid), np.broadcast_to(hi, grid)
+    lo, hi = (
+        np.where(void, inf, np.where(np.isnan(lo), -inf, lo)),
+        np.where(void, -inf, np.where(np.isnan(hi), inf, hi)),
+    )
+    had = marks.copy()
+    if any(b.flags for b in boxes):
+        lo, hi, flowing = _flow(run, boxes, blocks, (lo, hi))
+        marks = marks | flowing
+    return _finished(call, dtype, (shape, cuts), (lo, hi, marks, had), boxes)
+
+
+def _finished(call: Call, dtype: DType, place: tuple[Any, Any], parts: tuple[Any, ...], boxes: Sequence[Box]) -> Box:
+    """Round, notice overflow, pack."""
+    shape, cuts = place
+    lo, hi, marks, had = parts
+    void = lo > hi
+    if dtype.is_float:
+        lo, hi = call.rounded(np.where(void, 0.0, lo), np.where(void, 0.0, hi), dtype)
+        over, under = (hi > dtype.max) & ~void, (lo < dtype.min) & ~void
+        if (over | under).any():
+            gives = overflow_flags(dtype, bool(over.any()), bool(under.any()))
+            gone = (lo > dtype.max) | (hi < dtype.min)
+            fresh = (over | under) & (had == 0)
+            if fresh.any():
+                ends = float(np.min(lo[fresh])), float(np.max(hi[fresh]))
+                call.overflowed(*ends, dtype, gives, never=bool((gone & fresh).any()))
+            marks = marks | np.where(over, np.uint8(overflow_flags(dtype, True, False)), np.uint8(0))
+            marks = marks | np.where(under, np.uint8(overflow_flags(dtype, False, True)), np.uint8(0))
+            void = void | gone
+            lo, hi = np.maximum(lo, dtype.min), np.minimum(hi, dtype.max)
+        lo, hi = np.where(void, inf, lo), np.where(void, -inf, hi)
+    else:
+        least, most = limits(dtype)
+        wraps = ~((lo >= least) & (hi <= most)) & ~void
+        big = (hi > 2.0**53) | (lo < -(2.0**53))
+        lo = np.where(big & ~void, np.nextafter(lo, -inf), lo)
+        hi = np.where(big & ~void, np.nextafter(hi, inf), hi)
+        lo, hi = np.where(wraps, least, lo), np.where(wraps, most, hi)
+    spots = marks if marks.any() else None
+    result = pack(dtype, shape, cuts, Blocks(lo, hi, spots), call.setting.budget)
+    if call.op.relate is not None and not result.flags and result.has_finite:
+        return call.op.relate(call, boxes, result)
+    return result
+
+
+def _seen(pair: Pair, where: Array) -> tuple[float, float]:
+    """The interval that a message shows: the hull over the blocks in question."""
+    lo, hi = (np.broadcast_to(end, where.shape)[where] for end in pair)
+    return float(lo.min()), float(hi.max())
+
+
+def _shapeless(rule: Rule, call: Call, boxes: Sequence[Box]) -> Box:
+    """Operands of unknown rank: bound the hulls, forget the shape."""
+    hulls = [Box(b.dtype, (), *b.hull(), b.flags) for b in boxes]
+    plain = all(not b.flags and b.lo <= b.hi for b in hulls)
+    pairs = [(b.lo, b.hi) for b in hulls]
+    if plain:
+        result = _one_block(rule, (), pairs, call, hulls)
+    else:
+        result = _by_blocks(rule, call, hulls)
+    return Box(result.dtype, None, *result.hull(), result.flags)
+
+
+def _flow(run: Callable[..., Any], boxes: Sequence[Box], blocks: Sequence[Blocks], ends: Pair) -> tuple[Any, Any, Any]:
+    """What special operands turn into: the operator is run on them.
+
+    Every combination with at least one special operand is tried, the finite ones
+    at their end points and at the landmarks between them. That is complete for
+    operators whose image, one operand being infinite, only changes there.
+    An exact operator that drops NaN in some runtimes (Max, Relu) also answers what
+    it would for an infinite operand.
+    """
+    lo, hi = ends
+    marks = np.zeros(np.shape(lo), np.uint8)
+    choices = [_candidates(box, block) for box, block in zip(boxes, blocks, strict=True)]
+    for combination in product(*choices):
+        if not any(special for _, _, special in combination):
+            continue
+        allowed = np.asarray(True)
+        for _, where, _ in combination:
+            allowed = allowed & where
+        if not allowed.any():
+            continue
+        allowed = np.broadcast_to(allowed, np.shape(lo))
+        value = np.broadcast_to(np.asarray(run(*(v for v, _, _ in combination)), float), lo.shape)
+        marks = marks | np.where(allowed & np.isnan(value), np.uint8(NAN), np.uint8(0))
+        marks = marks | np.where(allowed & (value == inf), np.uint8(PINF), np.uint8(0))
+        marks = marks | np.where(allowed & (value == -inf), np.uint8(NINF), np.uint8(0))
+        usual = allowed & np.isfinite(value)
+        lo = np.where(usual, np.minimum(lo, value), lo)
+        hi = np.where(usual, np.maximum(hi, value), hi)
+    return lo, hi, marks
+
+
+def _candidates(box: Box, block: Blocks) -> list[tuple[Any, Any, bool]]:
+    """(value, where it is possible, whether it is special) for one operand."""
+    lo, hi = np.asarray(block.lo, float), np.asarray(block.hi, float)
+    finite = lo <= hi
+    low, high = np.where(finite, lo, 0.0), np.where(finite, hi, 0.0)
+    found: list[tuple[Any, Any, bool]] = []
+    if finite.any():
+        found += [(low, finite, False), (high, finite, False)]
+        for mark in LANDMARKS:
+            inside = finite & (lo <= mark) & (mark <= hi)
+            if inside.any():
+                found.append((np.full(np.shape(lo), mark), inside, False))
+    if box.flags:
+        spots = block.spots if block.spots is not None else np.zeros(np.shape(lo), np.uint8)
+        for bit, value in ((NAN, np.nan), (PINF, inf), (NINF, -inf)):
+            where = (spots & bit) != 0
+            if where.any():
+                found.append((np.full(np.shape(where), value), where, True))
+    return found
+
+
+def anything(call: Call, boxes: Sequence[Box]) -> Box:
+    """Any tensor of the result's dtype and the broadcast shape."""
+    shape: Shape = boxes[0].shape
+    for box in boxes[1:]:
+        shape = None if shape is None or box.shape is None else broadcast(shape, box.shape)
+    return top(call.result_dtype(boxes), shape)

@@ -1,0 +1,32 @@
+"""All records, as one explicit value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from nanproof.ops import arithmetic, exponential
+from nanproof.ops.record import Op
+
+OPS: tuple[Op, ...] = (
+    *arithmetic.OPS,
+    *exponential.OPS,
+)
+
+
+def _by_name(ops: tuple[Op, ...]) -> Mapping[tuple[str, str], Op]:
+    table: dict[tuple[str, str], Op] = {}
+    for op in ops:
+        key = (op.domain, op.name)
+        if key in table:
+            raise ValueError(f"two records for {op.domain or 'ai.onnx'}.{op.name}")
+        table[key] = op
+    return MappingProxyType(table)
+
+
+_TABLE = _by_name(OPS)
+
+
+def lookup(domain: str, name: str) -> Op | None:
+    """The record of an operator, None where there is none yet."""
+    return _TABLE.get(("" if domain == "ai.onnx" else domain, name))
