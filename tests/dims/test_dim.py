@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from nanproof.dims.dim import atoms
 from tests.dims.strategies import NAMES, Sized, sized, values
 
 from nanproof.dims import Dim, Size, evaluate, most, same, substitute, symbol, symbols
@@ -19,11 +20,12 @@ def test_evaluation_is_the_concrete_computation(it: Sized, at: dict[str, int]) -
 def test_division_by_a_symbolic_size(a: Sized, b: Sized, at: dict[str, int]) -> None:
     if b.size == 0 or b.meaning(at) == 0:
         return
-    try:
-        assert evaluate(a.size // b.size, at) == a.meaning(at) // b.meaning(at)
-        assert evaluate(a.size % b.size, at) == a.meaning(at) % b.meaning(at)
-    except ZeroDivisionError:  # a divisor inside a cancelled term has no value here
-        pytest.fail(f"{a.size} // {b.size}")
+    for size, meaning in (
+        (a.size // b.size, a.meaning(at) // b.meaning(at)),
+        (a.size % b.size, a.meaning(at) % b.meaning(at)),
+    ):
+        if not any(atom.kind == "unknown" for atom in atoms(size)):  # given up because it grew too large
+            assert evaluate(size, at) == meaning
 
 
 @given(sized(), sized())

@@ -102,7 +102,7 @@ class Dim:
         return f"Dim({self})"
 
 
-Size: TypeAlias = Union[int, Dim]  # noqa: UP007 - `int | Dim` would need Dim when the line runs, and Atom names Size
+Size: TypeAlias = Union[int, Dim]
 
 
 def symbol(name: str) -> Dim:
