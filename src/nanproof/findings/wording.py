@@ -89,14 +89,18 @@ def seen(finding: Finding) -> str:
 
 
 def certainty(finding: Finding) -> str:
-    """How sure we are that it fails, with what then comes out."""
-    what = born(finding.may)
-    end = f" give {what}" if what else " fail"
+    """How sure we are that it fails, with what then comes out: will, can, could not rule out."""
+    what = born(finding.may) or "a failure"
     if finding.verdict is Verdict.INEVITABLE:
-        return f"every input in range will{end}"
-    if finding.verdict in (Verdict.CONFIRMED, Verdict.REPRODUCED):
-        return f"{finding.verdict}: it does{end}"
-    return f"could not rule out that it can{end}"
+        return f"will give {what} for every input in range"
+    if finding.verdict is Verdict.POSSIBLE:
+        return f"could not rule out {what}"
+    return f"can give {what}, {finding.verdict}" + (f" by {finding.witness}" if finding.witness else "")
+
+
+def note(finding: Finding) -> str:
+    """A finding that is only a note, in one line with the reason for that."""
+    return f"{finding.code} at {place(finding)}: {seen(finding)} ({finding.note})"
 
 
 def reaches(finding: Finding) -> str | None:
