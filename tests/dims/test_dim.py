@@ -3,10 +3,10 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from nanproof.dims.dim import atoms
 from tests.dims.strategies import NAMES, Sized, sized, values
 
 from nanproof.dims import Dim, Size, evaluate, most, same, substitute, symbol, symbols
+from nanproof.dims.dim import atoms
 
 N, M, K = symbol("N"), symbol("M"), symbol("K")
 

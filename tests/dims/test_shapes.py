@@ -57,7 +57,7 @@ def test_broadcast_of_unknown_shapes_is_numpys_in_every_run(
     try:
         expected = np.broadcast_shapes(a, b)
     except ValueError:
-        assume(False)  # noqa: FBT003 - Hypothesis' own way to say it
+        assume(False)
     names: dict[str, int] = {}
     x, y = data.draw(hidden(a, names)), data.draw(hidden(b, names))
     assert at(dims.broadcast(x, y), names) == expected

@@ -28,7 +28,7 @@ def slice_length(size: Size, start: Size, end: Size, step: int = 1) -> Size:
     return most(_ceil(length, abs(step)), 0)
 
 
-def window_count(  # noqa: PLR0917 - a window has this many numbers, and callers have them in this order
+def conv_length(  # noqa: PLR0917 - a window has this many numbers, and callers have them in this order
     size: Size,
     kernel: Size,
     stride: int = 1,
@@ -50,9 +50,6 @@ def window_count(  # noqa: PLR0917 - a window has this many numbers, and callers
     if not ceil:
         return room // stride + 1
     return least(_ceil(room, stride), (size + pads[0] - 1) // stride) + 1
-
-
-conv_length = window_count
 
 
 def _from_front(size: Size, position: Size) -> Size | None:
