@@ -6,12 +6,11 @@ Nothing here knows a file format: front ends build these values, `lower` flatten
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol, TypeAlias, Union
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, Union
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from nanproof.dims import Size
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from nanproof.model.roles import Role
     from nanproof.numerics.dtypes import DType
 
-    Array: TypeAlias = NDArray[np.generic]
+    Array: TypeAlias = NDArray[Any]
     Attr: TypeAlias = Union[int, float, str, Array, "Graph", tuple[Union[int, float, str, Array, "Graph"], ...]]
 
 
@@ -89,8 +88,16 @@ class Model:
     roles: dict[str, Role] = field(default_factory=dict)
 
 
+_BODIED = frozenset({"If", "Loop", "Scan", "SequenceMap"})
+
+
 def subgraphs(node: Node) -> tuple[Graph, ...]:
-    """Return the graphs among the attributes of a node, by attribute name (else_branch, then_branch, body)."""
+    """Return the graphs among the attributes of a node, by attribute name (else_branch, then_branch, body).
+
+    Of ONNX's own operators only four have any; this is asked of every node, several times.
+    """
+    if not node.attrs or (node.op not in _BODIED and not node.domain):
+        return ()
     found: list[Graph] = []
     for key in sorted(node.attrs):
         value = node.attrs[key]

@@ -9,14 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from nanproof.model.graph import Graph, subgraphs
+from nanproof.model.graph import subgraphs
 from nanproof.model.order import arrange
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from nanproof.model.graph import Attr, Model, Node, Source
-    from nanproof.ops import Op
+    from nanproof.model.graph import Attr, Graph, Model, Node, Source
+    from nanproof.ops.record import Op
 
     Lookup = Callable[[str, str], "Op | None"]
 
@@ -117,7 +117,7 @@ class _State:
                 op = ops[key] = self.lookup(node.domain, node.op)
             inputs = tuple([scope[name] for name in node.inputs])
             outputs = node.outputs
-            bodies = _bodies(node) if node.attrs else ()
+            bodies = subgraphs(node) if node.attrs else ()
             lowered = [self.graph(body, outermost=False) for body in bodies]
             if len(outputs) == 1 and outputs[0]:
                 slot = scope[outputs[0]] = len(names)
@@ -151,15 +151,6 @@ def _definitions(graph: Graph) -> set[str]:
         found.update(node.outputs)
     found.discard("")
     return found
-
-
-def _bodies(node: Node) -> tuple[Graph, ...]:
-    """Return the subgraphs of a node; most nodes have few attributes and none of them a graph."""
-    for value in node.attrs.values():
-        kind = type(value)
-        if kind is Graph or (kind is tuple and value and type(value[0]) is Graph):  # type: ignore[index]
-            return subgraphs(node)
-    return ()
 
 
 def _last_uses(

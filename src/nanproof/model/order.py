@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanproof.findings.errors import InputError
-from nanproof.model.graph import Graph, subgraphs
+from nanproof.model.graph import subgraphs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Set as AbstractSet
+    from collections.abc import Iterator
+    from collections.abc import Set as AbstractSet
 
-    from nanproof.model.graph import Node
+    from nanproof.model.graph import Graph, Node
 
 
 def arrange(graph: Graph, outer: AbstractSet[str] = frozenset()) -> None:
@@ -60,22 +61,14 @@ def _arrange_bodies(graph: Graph, defined: set[str], outer: AbstractSet[str]) ->
     scope: AbstractSet[str] | None = None
     for node in graph.nodes:
         if node.attrs:
-            for body in subgraphs(node) if _has_graph(node) else ():
+            for body in subgraphs(node):
                 if scope is None:
                     scope = defined | outer if outer else defined
                 arrange(body, scope)
 
 
-def _has_graph(node: Node) -> bool:
-    for value in node.attrs.values():
-        kind = type(value)
-        if kind is Graph or (kind is tuple and value and type(value[0]) is Graph):  # type: ignore[index]
-            return True
-    return False
-
-
 def _captures_defined(node: Node, defined: AbstractSet[str], outer: AbstractSet[str]) -> bool:
-    return not _has_graph(node) or all(name in defined or name in outer for name in captures(node))
+    return not subgraphs(node) or all(name in defined or name in outer for name in captures(node))
 
 
 def captures(node: Node) -> Iterator[str]:
@@ -93,10 +86,9 @@ def _free(graph: Graph) -> Iterator[str]:
         for name in node.inputs:
             if name and name not in bound:
                 yield name
-        if _has_graph(node):
-            for name in captures(node):
-                if name not in bound:
-                    yield name
+        for name in captures(node):
+            if name not in bound:
+                yield name
     for name in graph.outputs:
         if name and name not in bound:
             yield name
@@ -114,8 +106,7 @@ def _sort(graph: Graph, produced: set[str], outer: AbstractSet[str]) -> None:
     readers: dict[int, list[int]] = {}
     for index, node in enumerate(nodes):
         names = set(node.inputs)
-        if _has_graph(node):
-            names.update(captures(node))
+        names.update(captures(node))
         needed = set()
         for name in names:
             if name in producer:

@@ -169,7 +169,8 @@ def unpack(packed: Array, dtype: DType, length: int) -> Array:
         spread[:, place] = (packed >> (place * dtype.bits)) & ((1 << dtype.bits) - 1)
     flat = spread.reshape(-1)[:length]
     if dtype.is_float:
-        return flat.view(to_numpy(dtype))
+        floats: Array = flat.view(to_numpy(dtype))
+        return floats
     if dtype.kind == "int":
         sign = 1 << (dtype.bits - 1)
         return ((flat ^ sign).astype(np.int8) - np.int8(sign)).astype(to_numpy(dtype))

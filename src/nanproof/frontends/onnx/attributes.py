@@ -35,7 +35,8 @@ def attributes(
     found: dict[str, Attr] = {}
     bindings = frame.bindings
     for proto in protos:
-        name, kind = proto.name, proto.type
+        name = proto.name
+        kind: int = proto.type
         if bindings is not None and proto.ref_attr_name:
             bound = bindings.get(proto.ref_attr_name)
             if bound is not None:

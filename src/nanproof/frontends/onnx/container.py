@@ -60,7 +60,7 @@ def _read(path: Path) -> bytes:
 
 def _decode(data: bytes) -> ModelProto:
     import onnx
-    from google.protobuf.message import DecodeError
+    from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 
     if not data:
         raise InputError("is empty: it holds no model, export or download it again")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,7 +19,7 @@ def plain_body(op: str, opset: int) -> tuple[FunctionProto | None, bool]:
     from onnx import defs
 
     try:
-        schema = defs.get_schema(op, opset, "")
+        schema: Any = defs.get_schema(op, opset, "")
     except defs.SchemaError:
         return None, False
     if schema.has_function:
@@ -35,7 +35,8 @@ def typed_body(
     from onnx import defs, helper
 
     if proto is None:
-        proto = helper.make_node(node.op, node.inputs, node.outputs, **node.attrs)
+        attrs: dict[str, Any] = dict(node.attrs)
+        proto = helper.make_node(node.op, node.inputs, node.outputs, **attrs)
     types = []
     for name in node.inputs:
         dtype = dtype_of(name, frame) if name else None
@@ -45,7 +46,7 @@ def typed_body(
         elif name:
             return None
         types.append(kind.SerializeToString())
-    schema = defs.get_schema(node.op, max(frame.opsets.get("", 26), 26), "")
+    schema: Any = defs.get_schema(node.op, max(frame.opsets.get("", 26), 26), "")
     text = schema.get_context_dependent_function(proto.SerializeToString(), types)
     if not text:
         return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nanproof.model.graph import Node
@@ -43,13 +43,15 @@ def signature(domain: str, op: str, opset: int) -> Signature | None:
     """Look an operator up in the schemas of the onnx package; None where it has none."""
     from onnx import defs
 
+    kinds: dict[str, Any] = {}
     try:
         schema = defs.get_schema(op, min(opset, (1 << 31) - 1), domain)
+        kinds.update(schema.attributes)
     except defs.SchemaError:
         return None
     return Signature(
-        types={name: attribute.type.value for name, attribute in schema.attributes.items()},
-        required=tuple(name for name, attribute in schema.attributes.items() if attribute.required),
+        types={name: attribute.type.value for name, attribute in kinds.items()},
+        required=tuple(name for name, attribute in kinds.items() if attribute.required),
         inputs=(schema.min_input, schema.max_input),
         outputs=(schema.min_output, schema.max_output),
         needed=tuple(formal.option == defs.OpSchema.FormalParameterOption.Single for formal in schema.inputs),
