@@ -1,0 +1,302 @@
+"""Measure what nanproof promises, print a table beside each budget, and keep the figures in bench/results/.
+
+python bench/run.py                       everything (about five minutes, 7 GB of temporary disk space)
+python bench/run.py --only startup nodes
+python bench/run.py --only memory --gigabytes 20
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime, timezone
+from importlib.metadata import version
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import external
+import graphs
+import onnx
+from watch import watch
+
+HERE = Path(__file__).parent
+RESULTS = HERE / "results"
+SMALL = HERE.parent / "examples" / "logistic_regression" / "model.onnx"
+
+STARTUP_S = 0.5
+NODE_US = 25.0
+MEMORY_MIB = 1024.0
+MEMORY_SHARE = 0.05
+SIZES = (1_000, 10_000, 200_000)
+
+Row = dict[str, Any]
+
+
+def check_command(model: Path) -> list[str]:
+    """A check whose output the benchmark can read."""
+    return [sys.executable, "-m", "nanproof", "check", str(model), "--format", "json"]
+
+
+def startup(options: argparse.Namespace) -> list[Row]:
+    """Whole processes on a small file, and beside them what Python with the two needed libraries takes alone."""
+    commands = {
+        "nanproof check small.onnx": [sys.executable, "-m", "nanproof", "check", str(SMALL)],
+        "nanproof --help": [sys.executable, "-m", "nanproof", "--help"],
+        "python -c 'import numpy, onnx'": [sys.executable, "-c", "import numpy, onnx"],
+        "python -c ''": [sys.executable, "-c", ""],
+    }
+    rows: list[Row] = []
+    for name, command in commands.items():
+        seconds = []
+        for _ in range(options.repeat + 1):
+            begun = time.perf_counter()
+            ran = subprocess.run(command, capture_output=True, text=True, check=False)
+            seconds.append(time.perf_counter() - begun)
+            if ran.returncode not in {0, 1} or "Traceback" in ran.stderr:
+                raise SystemExit(f"{name} failed:\n{ran.stderr}")
+        seconds = seconds[1:]  # the first one warmed the file cache
+        budget = STARTUP_S if name.startswith("nanproof check") else None
+        rows.append({"what": name, "median_s": statistics.median(seconds), "best_s": min(seconds), "budget_s": budget})
+    table(
+        f"Start-up: whole process, median of {options.repeat}",
+        ("command", "median s", "best s", "budget s", ""),
+        [
+            (
+                r["what"],
+                f"{r['median_s']:.3f}",
+                f"{r['best_s']:.3f}",
+                r["budget_s"] or "",
+                met(r["median_s"], r["budget_s"]),
+            )
+            for r in rows
+        ],
+    )
+    return rows
+
+
+def nodes(options: argparse.Namespace) -> list[Row]:
+    """Microseconds a node on generated graphs."""
+    rows: list[Row] = []
+    with TemporaryDirectory(prefix="nanproof-bench-", dir=options.folder) as folder:
+        for kind in graphs.KINDS:
+            for size in options.sizes:
+                path = Path(folder) / f"{kind}-{size}.onnx"
+                onnx.save(graphs.make(kind, size), path)
+                # small graphs vary more: the best of three processes
+                runs = [run_child([path])[0] for _ in range(3 if size < 100_000 else 1)]
+                row = min(runs, key=lambda run: run.get("analyse_s", 0.0))
+                rows.append(
+                    {"kind": kind, "size": size, "file_mib": path.stat().st_size / 2**20, **row, "path": path.name}
+                )
+                path.unlink()
+    good = [row for row in rows if "error" not in row]
+    for row in good:
+        row |= {f"{part}_us": row[f"{part}_s"] / row["nodes"] * 1e6 for part in ("load", "lower", "analyse")}
+    table(
+        f"Analysis: microseconds a node (`analyse` includes its own lowering; budget {NODE_US:g}, flat)",
+        ("graph", "nodes", "load", "lower", "analyse", "budget", "peak MiB", "sites", "safe", "findings", "unknown"),
+        [
+            (
+                row["kind"],
+                row["nodes"],
+                *(f"{row[f'{part}_us']:.1f}" for part in ("load", "lower", "analyse")),
+                met(row["analyse_us"], NODE_US),
+                f"{row['peak_mib']:.0f}",
+                row["sites"]["total"],
+                row["sites"]["safe"],
+                row["findings"],
+                sum(row["unknown_ops"].values()),
+            )
+            for row in good
+        ],
+    )
+    show_errors(rows)
+    return rows
+
+
+def memory(options: argparse.Namespace) -> list[Row]:
+    """Peak memory and speed over a model with external weights."""
+    with external.external_model(options.gigabytes, options.folder) as model:
+        weights = model.with_name("weights.bin")
+        size = weights.stat().st_size
+        read = read_through(weights)
+        run = watch(check_command(model))
+    if run.exit_code not in {0, 1}:
+        raise SystemExit(f"check failed with {run.exit_code}:\n{run.errors}")
+    budget = MEMORY_MIB + MEMORY_SHARE * size / 2**20
+    row = {
+        "weights_gib": size / 2**30,
+        "plain_read_s": read,
+        "budget_mib": budget,
+        **run.figures(),
+        "sites": json.loads(run.output)["sites"],
+    }
+    claimed = run.peak_resident if run.peak_anonymous is None else run.peak_anonymous
+    table(
+        f"Memory: check over {row['weights_gib']:.1f} GiB of external weights",
+        ("figure", "value", "budget", ""),
+        [
+            ("peak resident MiB", f"{run.peak_resident:.0f}", f"{budget:.0f}", met(run.peak_resident, budget)),
+            ("of it claimed (anonymous) MiB", f"{claimed:.0f}", f"{budget:.0f}", met(claimed, budget)),
+            ("seconds", f"{run.seconds:.2f}", "", ""),
+            ("GiB of weights a second", f"{row['weights_gib'] / run.seconds:.2f}", "", ""),
+            ("plain read of the same file, GiB a second", f"{row['weights_gib'] / read:.2f}", "", ""),
+        ],
+    )
+    return [row]
+
+
+def zoo(_options: argparse.Namespace) -> list[Row]:
+    """The verdicts over every ready-made model graph in the onnx package."""
+    data = Path(onnx.__file__).parent / "backend" / "test" / "data"
+    folders = ("light", "real", "simple", "pytorch-converted", "pytorch-operator")
+    paths = sorted(path for folder in folders for path in (data / folder).rglob("*.onnx"))
+    rows = run_child(paths)
+    for row in rows:
+        row["path"] = Path(row["path"]).relative_to(data).as_posix()
+    groups: dict[str, list[Row]] = {}
+    for row in rows:
+        folder, _, rest = row["path"].partition("/")
+        name = rest.removesuffix(".onnx") if folder == "light" else f"all of {folder}"
+        groups.setdefault(name, []).append(row)
+    table(
+        f"Verdicts: the {len(rows)} model graphs in onnx {onnx.__version__}, inputs and weights as their files say",
+        (
+            "model",
+            "graphs",
+            "nodes",
+            "sites",
+            "safe",
+            "possible",
+            "inevitable",
+            "findings",
+            "unknown ops",
+            "errors",
+            "s",
+        ),
+        [(name, len(group), *totals(group)) for name, group in [*groups.items(), ("total", rows)]],
+    )
+    show_errors(rows)
+    return rows
+
+
+def totals(rows: Iterable[Row]) -> tuple[Any, ...]:
+    """The columns of the verdict table for a group of models."""
+    good = [row for row in rows if "error" not in row]
+    failed = sum("error" in row for row in rows)
+    sites = [sum(row["sites"][kind] for row in good) for kind in ("total", "safe", "possible", "inevitable")]
+    unknown: dict[str, int] = {}
+    for row in good:
+        for op, count in row["unknown_ops"].items():
+            unknown[op] = unknown.get(op, 0) + count
+    names = ", ".join(f"{op} {count}" for op, count in sorted(unknown.items())) or "none"
+    seconds = sum(row["load_s"] + row["analyse_s"] for row in good)
+    return (
+        sum(row["nodes"] for row in good), *sites, sum(row["findings"] for row in good), names, failed, f"{seconds:.2f}",
+    )  # fmt: skip
+
+
+def run_child(paths: Sequence[Path]) -> list[Row]:
+    """The measurements of one fresh process over these models."""
+    command = [sys.executable, str(HERE / "child.py"), *map(str, paths)]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    if ran.returncode:
+        raise SystemExit(f"{' '.join(command[:2])} failed:\n{ran.stderr}")
+    return [json.loads(line) for line in ran.stdout.splitlines()]
+
+
+def read_through(path: Path) -> float:
+    """Seconds that it takes to read a file once, in chunks, and look at every byte's page."""
+    buffer = bytearray(1 << 22)
+    begun = time.perf_counter()
+    with path.open("rb", buffering=0) as file:
+        while file.readinto(buffer):
+            pass
+    return time.perf_counter() - begun
+
+
+def met(value: float, budget: float | None) -> str:
+    """Whether a figure keeps its budget, in words."""
+    return "" if budget is None else "met" if value <= budget else f"{value / budget:.1f} x over"
+
+
+def table(title: str, head: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """Print columns: the first to the left, figures to the right."""
+    cells = [[str(cell) for cell in row] for row in (head, *rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    cells.insert(1, ["-" * width for width in widths])
+    print(f"\n{title}\n")
+    for first, *others in cells:
+        figures = (cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True))
+        print("  " + "  ".join([first.ljust(widths[0]), *figures]).rstrip())
+
+
+def show_errors(rows: Iterable[Row]) -> None:
+    """What went wrong, below the table that it is missing from."""
+    for row in rows:
+        if "error" in row:
+            print(f"  {row['path']}: {row['error']}")
+
+
+def machine() -> dict[str, Any]:
+    """What the figures were measured on and with."""
+    packages = ("nanproof", "numpy", "onnx", "ml_dtypes", "protobuf")
+    processor = platform.processor() or platform.machine()
+    info = Path("/proc/cpuinfo")
+    if info.exists():
+        names = [
+            line.partition(":")[2].strip() for line in info.read_text().splitlines() if line.startswith("model name")
+        ]
+        processor = names[0] if names else processor
+    return {
+        "processor": processor,
+        "cores": os.cpu_count(),
+        "system": f"{platform.system()} {platform.release()}",
+        "python": platform.python_version(),
+        "versions": {name: version(name) for name in packages},
+    }
+
+
+def keep(section: str, rows: list[Row]) -> None:
+    """The newest figures of a section replace the last; their history is the file's history."""
+    RESULTS.mkdir(exist_ok=True)
+    record = {"date": datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC"), "machine": machine(), "rows": rows}
+    (RESULTS / f"{section}.json").write_text(json.dumps(record, indent=1) + "\n")
+
+
+SECTIONS: dict[str, Callable[[argparse.Namespace], list[Row]]] = {
+    "startup": startup,
+    "nodes": nodes,
+    "memory": memory,
+    "zoo": zoo,
+}
+
+
+def main() -> None:
+    """Run the sections that were asked for."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", nargs="+", choices=SECTIONS, default=list(SECTIONS), help="the sections to run")
+    parser.add_argument("--sizes", nargs="+", type=int, default=SIZES, help="nodes of the generated graphs")
+    parser.add_argument("--gigabytes", type=float, default=4, help="external weights of the memory section")
+    parser.add_argument("--folder", type=Path, help="where temporary files go (default: the system's place)")
+    parser.add_argument("--repeat", type=int, default=7, help="processes of the start-up section")
+    parser.add_argument("--no-keep", action="store_true", help="print only")
+    options = parser.parse_args()
+    about = machine()
+    print(f"{about['processor']}, {about['cores']} cores, {about['system']}, Python {about['python']}")
+    for section in options.only:
+        rows = SECTIONS[section](options)
+        if not options.no_keep:
+            keep(section, rows)
+
+
+if __name__ == "__main__":
+    main()
