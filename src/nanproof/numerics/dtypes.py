@@ -44,7 +44,7 @@ class DType:
 
     @property
     def is_integer(self) -> bool:
-        return self.kind == "int" or self.kind == "uint"
+        return self.kind in {"int", "uint"}
 
     @property
     def is_bool(self) -> bool:
@@ -218,4 +218,5 @@ def to_numpy(dtype: DType) -> np.dtype[Any]:
     except TypeError:
         import ml_dtypes
 
-        return np.dtype(getattr(ml_dtypes, dtype.name))
+        found: np.dtype[Any] = np.dtype(getattr(ml_dtypes, dtype.name))
+        return found

@@ -9,6 +9,9 @@ All functions take and give float64. Integers and bools pass ``nearest`` unchang
 already, and what lies out of range is the caller's business.
 """
 
+# x != x is the fastest test for NaN.
+# ruff: noqa: PLR0124
+
 from __future__ import annotations
 
 import math
@@ -91,16 +94,15 @@ def nearest_array(dtype: DType, x: Array) -> Array:
             return x.astype(narrow).astype(np.float64)
     big = 1.5 * 2.0**52 * _step_array(dtype, x)
     rounded = x + big - big
-    if dtype is FLOAT8_E8M0FNU:
-        rounded = np.where(x < dtype.min, dtype.min, rounded)
-    else:
-        rounded = np.copysign(rounded, x)
+    signed = dtype is not FLOAT8_E8M0FNU
+    rounded = np.copysign(rounded, x) if signed else np.where(x < dtype.min, dtype.min, rounded)
     return np.where(np.abs(rounded) > dtype.max, np.copysign(_INF, x), rounded)
 
 
 def _step_array(dtype: DType, x: Array) -> Array:
     exponents = np.minimum(np.frexp(x)[1], 900)
-    return np.maximum(np.ldexp(1.0, exponents - dtype.precision), dtype.quantum)
+    steps: Array = np.maximum(np.ldexp(1.0, exponents - dtype.precision), dtype.quantum)
+    return steps
 
 
 def next_up(dtype: DType, x: float) -> float:
@@ -134,10 +136,7 @@ def next_down(dtype: DType, x: float) -> float:
     found = at_most(dtype, x)
     if found < x or found != found or found == -_INF:
         return found
-    if dtype is FLOAT8_E8M0FNU:
-        found = 0.5 * x
-    else:
-        found = min(x - 1.0, math.nextafter(x, -_INF))
+    found = 0.5 * x if dtype is FLOAT8_E8M0FNU else min(x - 1.0, math.nextafter(x, -_INF))
     return found if found >= dtype.min else -_INF
 
 
@@ -242,4 +241,5 @@ def _step_up(dtype: DType, x: Array) -> Array:
     mantissa, exponents = np.frexp(x)
     # frexp gives zero the exponent 0.
     exponents = np.where(x == 0.0, -1100, np.minimum(exponents, 900) - ((mantissa == -0.5) & (x < -dtype.tiny)))
-    return np.maximum(np.ldexp(1.0, exponents - dtype.precision), dtype.quantum)
+    steps: Array = np.maximum(np.ldexp(1.0, exponents - dtype.precision), dtype.quantum)
+    return steps

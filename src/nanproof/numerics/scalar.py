@@ -7,6 +7,9 @@ NaN, ``divide(1, 0)`` is inf. Beyond the array API it has the functions of deep 
 float64 wherever the function itself allows it.
 """
 
+# The names are the array API's and say what they do; x != x is the fastest test for NaN.
+# ruff: noqa: D103, PLR0124
+
 from __future__ import annotations
 
 import builtins
@@ -309,17 +312,17 @@ def softplus(x: float) -> float:
 
 
 def softsign(x: float) -> float:
-    """x / (1 + |x|)."""
+    """The quotient x / (1 + |x|)."""
     return copysign(1.0, x) if isinf(x) else x / (1.0 + fabs(x))
 
 
 def silu(x: float) -> float:
-    """x * sigmoid(x), also called swish."""
+    """The product x * sigmoid(x), also called swish."""
     return 0.0 if x == -inf else x * sigmoid(x)
 
 
 def gelu(x: float) -> float:
-    """x * Phi(x), with Phi by erfc so that the negative tail keeps its digits."""
+    """The product x * Phi(x), with Phi by erfc so that the negative tail keeps its digits."""
     return 0.0 if x == -inf else 0.5 * x * erfc(-x * _SQRT_HALF)
 
 
@@ -329,7 +332,7 @@ def gelu_tanh(x: float) -> float:
 
 
 def mish(x: float) -> float:
-    """x * tanh(softplus(x)) = x * n / (n + 2) with n = exp(x) * (exp(x) + 2)."""
+    """The product x * tanh(softplus(x)) = x * n / (n + 2) with n = exp(x) * (exp(x) + 2)."""
     if x > 20.0:
         return x
     if x == -inf:

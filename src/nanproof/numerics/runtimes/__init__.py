@@ -11,6 +11,7 @@ float16, bfloat16 and the 8-bit kinds are computed in float32 and rounded once, 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import cache
 from typing import Final
 
@@ -27,10 +28,12 @@ EXACT_FUNCTIONS: Final = frozenset({
 })  # fmt: skip
 FUNCTIONS: Final = tuple(sorted({*ieee.FLOAT32, *EXACT_FUNCTIONS, "softmax", "log_softmax"}))
 
-_TABLES: Final[dict[str, dict[DType, dict[str, ErrorForm]]]] = {
-    "torch": {FLOAT32: torch_cpu.FLOAT32, FLOAT64: torch_cpu.FLOAT64},
-    "onnxruntime": {FLOAT32: onnxruntime_cpu.FLOAT32, FLOAT64: onnxruntime_cpu.FLOAT64},
-    "ieee": {FLOAT32: ieee.FLOAT32, FLOAT64: ieee.FLOAT64},
+_Table = dict[str, ErrorForm]
+# float32, float64, and what is special in the narrower dtypes
+_TABLES: Final[dict[str, tuple[_Table, _Table, _Table]]] = {
+    "torch": (torch_cpu.FLOAT32, torch_cpu.FLOAT64, torch_cpu.NARROW),
+    "onnxruntime": (onnxruntime_cpu.FLOAT32, onnxruntime_cpu.FLOAT64, onnxruntime_cpu.NARROW),
+    "ieee": (ieee.FLOAT32, ieee.FLOAT64, ieee.NARROW),
 }
 
 
@@ -43,14 +46,21 @@ def error_form(runtime: str, function: str, dtype: DType) -> ErrorForm:
     """
     if runtime not in _TABLES:
         raise KeyError(f"no runtime is called {runtime!r}; known: {', '.join(RUNTIMES)}")
-    tables = _TABLES[runtime]
-    wide = tables[dtype if dtype in tables else FLOAT32]
-    form = wide.get(function) or (ieee.EXACT if function in EXACT_FUNCTIONS else None)
+    single, double, narrow = _TABLES[runtime]
+    form = (double if dtype is FLOAT64 else single).get(function)
+    if form is None and function in EXACT_FUNCTIONS:
+        form = ieee.EXACT
     if form is None:
         raise KeyError(f"no error form for function {function!r} in runtime {runtime!r}")
-    if dtype.kind != "float" or dtype in tables:
-        return form if dtype.kind == "float" else ieee.EXACT
-    return through_float32(form, dtype)
+    if dtype.kind != "float":
+        return ieee.EXACT
+    if dtype is FLOAT64 or dtype is FLOAT32:
+        return form
+    if runtime == "ieee" and function in ieee.NATIVE:
+        return form
+    wide = through_float32(form, dtype)
+    special = narrow.get(function)
+    return wide if special is None else replace(wide, ulps=special.ulps, quanta=special.quanta)
 
 
 def softmax_form(runtime: str, dtype: DType, n: float, *, log: bool = False) -> ErrorForm:

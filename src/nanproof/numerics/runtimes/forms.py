@@ -34,7 +34,8 @@ class ErrorForm:
     - ``flushes``: a result below ``d.tiny`` in magnitude may come out as 0;
     - ``image``: no result of finite operands lies outside, whatever the formula above says;
     - ``ceiling``: a result of that magnitude or more may come out as infinity, before the dtype's own limit;
-      ``early_overflow`` says the same of the operand, for messages.
+      ``early_overflow`` says the same of the operand, for messages;
+    - ``quotient_nan``: of two operands, the result may be NaN where their quotient overflows the dtype.
     """
 
     ulps: float = 0.0
@@ -45,6 +46,7 @@ class ErrorForm:
     image: tuple[float, float] = (-_INF, _INF)
     early_overflow: float | None = None
     ceiling: float = _INF
+    quotient_nan: bool = False
 
 
 def through_float32(form: ErrorForm, dtype: DType) -> ErrorForm:
