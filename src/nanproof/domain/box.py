@@ -31,7 +31,7 @@ INFS = PINF | NINF
 ALL = NAN | INFS
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
-Bound: TypeAlias = float | Array
+Bound: TypeAlias = "float | Array"
 Shape: TypeAlias = "tuple[Size, ...] | None"
 
 

@@ -1,0 +1,65 @@
+"""If: the branch that a decided condition takes, or the join of both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from nanproof.analysis.state import State
+from nanproof.domain.box import Box, top
+from nanproof.domain.lattice import join
+from nanproof.model.lower import Program, Step
+from nanproof.numerics.dtypes import FLOAT32
+
+
+class RunLevel(Protocol):
+    """Propagation through one nesting level."""
+
+    def __call__(self, state: State, program: Program, *, certain: bool) -> None: ...
+
+
+def run_branches(
+    state: State, step: Step, *, certain: bool, run: RunLevel
+) -> tuple[Box, ...]:
+    """Propagate through an If. Other operators with bodies have no bound yet."""
+    if step.node.op != "If":
+        return _unbounded(state, step)
+    state.makers.update(dict.fromkeys(step.outputs, step))
+    other, then = step.branches  # by attribute name: else_branch, then_branch
+    condition = state.boxes[step.inputs[0]]
+    assert condition is not None
+    lo, hi = condition.hull()
+    taken = [then] if lo >= 1 else [other] if hi <= 0 else [other, then]
+    joined: list[Box] = []
+    for branch in taken:
+        run(state, branch, certain=certain and len(taken) == 1)
+        results = [_value(state, slot) for slot in branch.outputs]
+        joined = [join(a, b) for a, b in zip(joined, results, strict=True)] if joined else results
+        for outer, inner in zip(step.outputs, branch.outputs, strict=True):
+            _carry(state, inner, outer)
+    return tuple(joined)
+
+
+def _value(state: State, slot: int) -> Box:
+    box = state.boxes[slot]
+    assert box is not None
+    return box
+
+
+def _carry(state: State, inner: int, outer: int) -> None:
+    """What flows into a branch's result flows into the node's."""
+    if inner in state.origins:
+        both = (*state.origins.get(outer, ()), *state.origins[inner])
+        state.origins[outer] = tuple(dict.fromkeys(both))
+    if inner in state.weak:
+        state.weak.add(outer)
+
+
+def _unbounded(state: State, step: Step) -> tuple[Box, ...]:
+    name = step.node.op
+    state.unknown[name] = state.unknown.get(name, 0) + 1
+    state.weak.update(slot for slot in step.outputs if slot >= 0)
+    return tuple(top(FLOAT32) for _ in step.outputs)
+
+
+Runner = Callable[..., None]

@@ -1,0 +1,186 @@
+"""Propagation: run a program over Boxes, node by node, and collect what can go wrong."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+
+from nanproof.analysis.branching import run_branches
+from nanproof.analysis.masking import Masks, find_masks
+from nanproof.analysis.state import Site, State, hull_of
+from nanproof.domain.box import INFS, NAN, Box, top
+from nanproof.model.lower import Program, Step
+from nanproof.numerics.dtypes import FLOAT32
+from nanproof.ops.call import INEVITABLE, POSSIBLE, Call, Event
+from nanproof.ops.record import Op
+
+
+def propagate(state: State) -> None:
+    """Fill the state with a Box for every slot. Initial slots must have theirs."""
+    with _quiet():
+        run_level(state, state.program, certain=True)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """No NumPy warnings (Inf and NaN are our daily bread), no garbage collection (it doubles the time)."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        with np.errstate(all="ignore"):
+            yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def run_level(state: State, program: Program, *, certain: bool) -> None:
+    """Propagate through one nesting level."""
+    masks = find_masks(program)
+    boxes, hulls = state.boxes, state.hulls
+    for index, step in enumerate(program.steps):
+        state.nodes += 1
+        op = step.op
+        if step.branches:
+            results = run_branches(state, step, certain=certain, run=run_level)
+        elif op is None:
+            results = _without_record(state, step)
+        else:
+            results = _with_record(state, step, op, masks.get(index), certain=certain)
+        for slot, box in zip(step.outputs, results, strict=False):
+            if slot >= 0:
+                boxes[slot] = box
+                hulls[slot] = hull_of(box)
+                state.makers[slot] = step
+        for slot in masks.last_use(index, program):
+            boxes[slot] = None
+
+
+def _with_record(
+    state: State, step: Step, op: Op, mask: Masks.Mask | None, *, certain: bool
+) -> tuple[Box, ...]:
+    boxes = state.boxes
+    operands = [boxes[slot] if slot >= 0 else None for slot in step.inputs]
+    if mask is not None:
+        operands = mask.refined(state, operands)
+    call = Call(op, step.attrs, state.setting, len(step.outputs))
+    results = op.bound(call, *operands)
+    if type(results) is not tuple:
+        results = (results,)  # type: ignore[assignment]
+    kind = results[0].dtype.kind
+    state.total += len(op.requires) + (op.overflow is not None and kind == "float")
+    flagged = False
+    for box in results:
+        if box.flags:
+            flagged = True
+    if call.events or flagged or state.origins or state.weak:
+        _account(state, step, call, (operands, results), certain=certain)
+    return results  # type: ignore[return-value]
+
+
+def _account(
+    state: State,
+    step: Step,
+    call: Call,
+    boxes: tuple[list[Box | None], tuple[Box, ...]],
+    *,
+    certain: bool,
+) -> None:
+    """Note failing sites, and which sites' NaN and Inf the results may hold."""
+    operands, results = boxes
+    weak = any(slot in state.weak for slot in step.inputs)
+    incoming = _incoming(state, step, operands)
+    fresh: list[int] = []
+    events = list(call.events)
+    lost = _made_of_infinities(state, step, call, boxes)
+    if lost is not None:
+        state.total += 1
+        events.append(lost)
+    for event in events:
+        follows = incoming if event.operand == -1 and _infinite(operands) else ()
+        site = Site(len(state.sites), step, event, certain, follows, weak)
+        state.sites.append(site)
+        if event.gives:
+            fresh.append(site.index)
+    for slot, box in zip(step.outputs, results, strict=False):
+        if slot < 0:
+            continue
+        if weak:
+            state.weak.add(slot)
+        carried: tuple[int, ...] = ()
+        if box.flags or (not box.dtype.is_float and call.op.name not in _LOOKS_AT_SPECIALS):
+            carried = incoming
+        if box.flags and fresh:
+            carried = tuple(dict.fromkeys((*carried, *fresh)))
+        if carried:
+            state.origins[slot] = carried
+
+
+_LOOKS_AT_SPECIALS = frozenset({"IsNaN", "IsInf", "Shape", "Size"})
+"""Operators whose integer or boolean result isn't spoilt by NaN or Inf in their operand."""
+
+
+def _incoming(
+    state: State, step: Step, operands: list[Box | None]
+) -> tuple[int, ...]:
+    """Sites whose NaN or Inf flows into this node; the condition of a Where only chooses."""
+    if not state.origins:
+        return ()
+    found: dict[int, None] = {}
+    for position, (slot, box) in enumerate(zip(step.inputs, operands, strict=True)):
+        if box is None or (position == 0 and step.node.op == "Where"):
+            continue
+        if box.flags or not box.dtype.is_float:
+            for index in state.origins.get(slot, ()):
+                found[index] = None
+    return tuple(found)
+
+
+def _infinite(operands: list[Box | None]) -> bool:
+    return any(box is not None and box.flags & INFS for box in operands)
+
+
+def _made_of_infinities(
+    state: State, step: Step, call: Call, boxes: tuple[list[Box | None], tuple[Box, ...]]
+) -> Event | None:
+    """A NaN out of operands that hold Inf but no NaN: Inf - Inf, 0 x Inf.
+
+    Where all those infinities come from sites already reported, it is their
+    consequence; a legitimate Inf (a mask, an input) makes it a site of its own.
+    """
+    operands, results = boxes
+    if not any(box.flags & NAN for box in results) or any(e.gives & NAN for e in call.events):
+        return None
+    legitimate = None
+    for position, (slot, box) in enumerate(zip(step.inputs, operands, strict=True)):
+        if box is None or not box.flags:
+            continue
+        if box.flags & NAN:
+            return None
+        if slot not in state.origins:
+            legitimate = position
+    if legitimate is None:
+        return None
+    operand = operands[legitimate]
+    assert operand is not None
+    lo, hi = operand.hull()
+    what = {"NP213": ("0 x Inf", "no 0 beside an infinite value")}.get(
+        call.op.infinite, ("Inf - Inf", "no infinities that cancel")
+    )
+    return Event(call.op.infinite, legitimate, POSSIBLE, NAN, (lo, hi), *what)
+
+
+def _without_record(state: State, step: Step) -> tuple[Box, ...]:
+    """An operator that we don't know: any value, counted, and never silent."""
+    name = f"{step.node.domain}.{step.node.op}" if step.node.domain else step.node.op
+    state.unknown[name] = state.unknown.get(name, 0) + 1
+    state.weak.update(slot for slot in step.outputs if slot >= 0)
+    return tuple(top(FLOAT32) for _ in step.outputs)
+
+
+def verdict_of(site: Site) -> int:
+    """A failure is inevitable only where the node certainly runs."""
+    return INEVITABLE if site.event.verdict == INEVITABLE and site.certain else POSSIBLE

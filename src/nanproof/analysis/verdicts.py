@@ -1,0 +1,162 @@
+"""From failing sites to findings: grouped by cause, explained, told apart from notes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from linecache import getline
+
+from nanproof.analysis.explain import because
+from nanproof.analysis.precision import precision_causes
+from nanproof.analysis.propagate import verdict_of
+from nanproof.analysis.state import Site, State
+from nanproof.domain.box import NAN, NINF, PINF
+from nanproof.findings.finding import Finding, stable_id
+from nanproof.findings.location import Location
+from nanproof.findings.report import SiteCounts
+from nanproof.findings.verdict import Verdict
+from nanproof.model.graph import Model
+from nanproof.model.ranges import Range
+from nanproof.ops.call import INEVITABLE
+
+ASSUMED = "follows only from an assumed range"
+MASKED = "masked: reaches no output"
+
+_FLAG_NAMES = ((NAN, "nan"), (PINF, "+inf"), (NINF, "-inf"))
+
+
+@dataclass(frozen=True, slots=True)
+class Assembled:
+    """Findings with their counts."""
+
+    findings: tuple[Finding, ...]
+    counts: SiteCounts
+    weaker: int
+
+
+def assembled(
+    state: State, model: Model, ranges: Mapping[str, Range], modest: State | None
+) -> Assembled:
+    """Make findings of the sites of a finished propagation.
+
+    ``modest`` is the same propagation with assumed ranges narrowed: a site that
+    only the wider one has is a note.
+    """
+    reached = _reached(state)
+    whys = {name: r.why for name, r in ranges.items()}
+    still = None if modest is None else {_key(site) for site in modest.sites}
+    groups: dict[object, Finding] = {}
+    followers: dict[int, list[str]] = {}
+    group_of: dict[int, object] = {}
+    for site in state.sites:
+        if site.causes:
+            for cause in site.causes:
+                followers.setdefault(cause, []).append(_node_name(state, site))
+            continue
+        group = _cause(state, site)
+        group_of[site.index] = group
+        if group in groups:
+            first = groups[group]
+            name = _node_name(state, site)
+            merged = tuple(dict.fromkeys((*first.reaches, *reached.get(site.index, ()))))
+            also = first.also if name == first.node else tuple(dict.fromkeys((*first.also, name)))
+            groups[group] = replace(first, also=also, reaches=merged)
+            continue
+        note = None
+        if site.event.gives and not reached.get(site.index):
+            note = MASKED
+        elif still is not None and _key(site) not in still:
+            note = ASSUMED
+        groups[group] = _finding(state, site, reached.get(site.index, ()), whys, note)
+    findings = list(groups.values())
+    findings += precision_causes(state, model, [s for s in state.sites if not s.causes])
+    counts = _counts(state)
+    weaker = sum(site.weak for site in state.sites)
+    return Assembled(tuple(findings), counts, weaker)
+
+
+def _finding(
+    state: State, site: Site, reaches: tuple[str, ...], whys: dict[str, str], note: str | None
+) -> Finding:
+    event, step = site.event, site.step
+    node = _node_name(state, site)
+    slot = blamed_slot(site)
+    operand_name = state.program.names[slot] if slot >= 0 else ""
+    invalid = event.invalid
+    location = step.node.location
+    return Finding(
+        id=stable_id(event.code, node, operand_name),
+        code=event.code,
+        op=step.node.op,
+        node=node,
+        operand=event.operand,
+        operand_name=operand_name,
+        interval=event.ends,
+        may=tuple(name for bit, name in _FLAG_NAMES if event.gives & bit),
+        invalid=invalid,
+        needs=event.needs,
+        verdict=Verdict.INEVITABLE if verdict_of(site) == INEVITABLE else Verdict.POSSIBLE,
+        note=note,
+        location=location,
+        source=_source_line(location),
+        because=because(state, slot if event.operand >= 0 else _first(step.inputs), whys),
+        reaches=reaches,
+        weak=site.weak,
+    )
+
+
+def _first(slots: tuple[int, ...]) -> int:
+    return slots[0] if slots else -1
+
+
+def blamed_slot(site: Site) -> int:
+    """The slot of the operand (or result) that a site is about."""
+    step, operand = site.step, site.event.operand
+    if operand < 0:
+        return step.outputs[0] if step.outputs else -1
+    return step.inputs[operand] if operand < len(step.inputs) else -1
+
+
+def _cause(state: State, site: Site) -> object:
+    """Sites of one rule about one value, or at one source line, are one finding."""
+    event = site.event
+    location = site.step.node.location
+    if event.operand >= 0:
+        return event.code, blamed_slot(site)
+    if location is not None:
+        return event.code, location, site.step.node.op
+    return event.code, site.step.outputs
+
+
+def _key(site: Site) -> object:
+    return site.event.code, site.step.outputs, site.event.operand
+
+
+def _node_name(state: State, site: Site) -> str:
+    node = site.step.node
+    return node.name or (node.outputs[0] if node.outputs else node.op)
+
+
+def _reached(state: State) -> dict[int, tuple[str, ...]]:
+    """For every site, the outputs of the model that its NaN or Inf can reach."""
+    found: dict[int, dict[str, None]] = {}
+    for slot in state.program.outputs:
+        for index in state.origins.get(slot, ()):
+            found.setdefault(index, {})[state.program.names[slot]] = None
+    return {index: tuple(names) for index, names in found.items()}
+
+
+def _counts(state: State) -> SiteCounts:
+    unsafe = {_key(site): verdict_of(site) for site in state.sites}
+    inevitable = sum(v == INEVITABLE for v in unsafe.values())
+    possible = len(unsafe) - inevitable
+    total = max(state.total, len(unsafe))
+    return SiteCounts(
+        total=total, safe=total - len(unsafe), possible=possible, inevitable=inevitable
+    )
+
+
+def _source_line(location: Location | None) -> str | None:
+    if location is None:
+        return None
+    return getline(location.file, location.line).strip() or None
