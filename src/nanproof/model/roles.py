@@ -31,7 +31,7 @@ SMALL = 16
 _PARAMETERS: dict[str, tuple[int, ...]] = {
     "MatMul": (0, 1), "Gemm": (0, 1, 2), "Conv": (1, 2), "ConvTranspose": (1, 2), "DeformConv": (1, 3), "Einsum": (0, 1, 2, 3),
     "LSTM": (1, 2, 3, 7), "GRU": (1, 2, 3), "RNN": (1, 2, 3), "BatchNormalization": (1, 2, 3, 4), "PRelu": (1,),
-    "InstanceNormalization": (1, 2), "LayerNormalization": (1, 2), "GroupNormalization": (1, 2), "RMSNormalization": (1,),
+    "InstanceNormalization": (1, 2), "LayerNormalization": (1, 2), "GroupNormalization": (1, 2), "RMSNormalization": (1,), "Gather": (0,),
 }  # fmt: skip
 # Operators through which a parameter is still the same parameter.
 _SAME = frozenset({"Identity", "Transpose", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Cast", "CastLike", "DequantizeLinear"})
@@ -44,7 +44,7 @@ def infer(graph: Graph, overrides: Mapping[str, Role] | None = None) -> dict[str
     """Give every initial value a role.
 
     * A stored float tensor is a WEIGHT when an operator with parameters reads it as one (MatMul, Gemm, Conv, recurrent cells,
-      normalisations, PRelu; also after a transpose, reshape or cast) or when it has more than 16 elements; else it is a
+      normalisations, PRelu, the table of a Gather; also after a transpose, reshape or cast) or when it has more than 16 elements; else it is a
       CONSTANT, and so is every stored tensor of another kind. A stored tensor that is a graph input too is a WEIGHT if float.
     * A graph input that isn't stored is a LABEL when it holds integers that a loss or OneHot reads as class numbers, or when it
       holds integers and is called label, target, y_true or ground_truth; a float one with such a name is a LABEL only if a loss

@@ -167,11 +167,12 @@ def unpack(packed: Array, dtype: DType, length: int) -> Array:
     spread = np.empty((packed.size, per_byte), np.uint8)
     for place in range(per_byte):
         spread[:, place] = (packed >> (place * dtype.bits)) & ((1 << dtype.bits) - 1)
-    flat = spread.reshape(-1)[:length]
+    flat: Array = spread.reshape(-1)[:length]
     if dtype.is_float:
         floats: Array = flat.view(to_numpy(dtype))
         return floats
     if dtype.kind == "int":
         sign = 1 << (dtype.bits - 1)
-        return ((flat ^ sign).astype(np.int8) - np.int8(sign)).astype(to_numpy(dtype))
-    return flat.astype(to_numpy(dtype))
+        flat = (flat ^ sign).astype(np.int8) - np.int8(sign)
+    values: Array = flat.astype(to_numpy(dtype))
+    return values

@@ -112,14 +112,14 @@ def _typed(tensor: TensorProto, name: str, dtype: DType, shape: tuple[int, ...])
         return np.array(data, half).view(kind).reshape(shape)
     if dtype.name in _TYPED:
         return np.array(data, kind).reshape(shape)
-    entries = np.array(data, np.int64)
+    entries: Array = np.array(data, np.int64)
     if dtype.bits < 8:
         return unpack((entries & 255).astype(np.uint8), dtype, count).reshape(shape)
     if dtype.is_float:  # the bits of the float, as an integer
         bits: np.dtype[np.unsignedinteger] = np.dtype(np.uint16 if dtype.bits == 16 else np.uint8)
         return (entries & ((1 << dtype.bits) - 1)).astype(bits).view(kind).reshape(shape)
     if dtype.is_bool:
-        return (entries != 0).reshape(shape)
+        entries = entries != 0
     return entries.astype(kind).reshape(shape)
 
 
