@@ -380,13 +380,19 @@ class Requirement:
     """A condition, the rule that a violation breaks, and what comes out then.
 
     ``operand`` is the one to blame; ``gives`` the flags (domain.box) of the results
-    of a violation.
+    of a violation. ``only`` is "float" or "integer" where it holds for such operands
+    only: a division by zero is an Inf for floats, and a crash for integers.
     """
 
     code: str
     condition: Condition
     gives: int
     operand: int = 0
+    only: str = ""
+
+    def concerns(self, dtype: DType) -> bool:
+        """Whether operands of a dtype have to meet it."""
+        return not self.only or (self.only == "float") == dtype.is_float
 
     @property
     def text(self) -> str:

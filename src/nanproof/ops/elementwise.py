@@ -154,6 +154,8 @@ def _required(call: Call, pairs: list[Pair], dtype: DType) -> tuple[int, list[Pa
     born = 0
     result: list[Pair] | None = pairs
     for requirement in call.op.requires:
+        if requirement.only and not requirement.concerns(dtype):
+            continue
         condition = requirement.condition
         always, never = condition.judge(pairs, call.attrs)
         if always:
@@ -191,6 +193,8 @@ def _by_blocks(rule: Rule, call: Call, boxes: Sequence[Box]) -> Box:
     pairs = [(np.where(lo > hi, 1.0, lo), np.where(lo > hi, 1.0, hi)) for lo, hi in zip(los, his, strict=True)]
     marks = np.zeros(grid, np.uint8)
     for requirement in op.requires:
+        if not requirement.concerns(dtype_in):
+            continue
         always, never = requirement.condition.judge(pairs, call.attrs)
         broken = ~np.asarray(always) & ~void
         if not broken.any():

@@ -101,7 +101,8 @@ class Op:
     @property
     def sites(self) -> int:
         """How many things can go wrong at a node of this kind with float results."""
-        return len(self.requires) + (self.overflow is not None)
+        floating = sum(r.only != "integer" for r in self.requires)
+        return floating + (self.overflow is not None)
 
 
 def around(*points: float, also: tuple[float, ...] = (), dtypes: tuple[str, ...] | None = None) -> Samples:
