@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nanproof.dims import Dim, symbol
 from nanproof.domain.box import NAN, NINF, PINF, Array, Box, Shape, limits, top
 from nanproof.domain.partition import BUDGET, Blocks, Cuts, pack
 from nanproof.numerics import scalar
@@ -66,18 +67,23 @@ class Event:
 class Call:
     """One operator, its attributes and the setting; collects what went wrong."""
 
-    __slots__ = ("attrs", "events", "op", "outputs", "setting")
+    __slots__ = ("attrs", "events", "label", "op", "outputs", "setting")
 
-    def __init__(self, op: Op, attrs: Mapping[str, Any], setting: Setting, outputs: int = 1) -> None:
+    def __init__(self, op: Op, attrs: Mapping[str, Any], setting: Setting, outputs: int = 1, label: str = "") -> None:
         self.op = op
         self.attrs = attrs
         self.setting = setting
         self.outputs = outputs
+        self.label = label
         self.events: list[Event] = []
 
     def attr(self, name: str, default: Any = None) -> Any:
         """An attribute of the node, or what the operator's specification says without it."""
         return self.attrs.get(name, default)
+
+    def fresh(self, what: str) -> Dim:
+        """A size that only running the model tells; ``label`` (a name of this node) makes it this node's own."""
+        return symbol(f"{self.label or self.op.name}.{what}")
 
     @property
     def scalar(self) -> Any:
