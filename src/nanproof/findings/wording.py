@@ -125,7 +125,7 @@ def unknown_operators(ops: Mapping[str, int], weaker: int) -> str | None:
     tail = (
         f"{plural(weaker, 'verdict')} {'is' if weaker == 1 else 'are'} weaker (marked ~)"
         if weaker
-        else ("no verdict is weaker for it")
+        else ("No verdict is weaker for it")
     )
     return f"{listing(names)} {have} no bound yet; {theirs} taken as any value of the dtype. {tail}"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nanproof.findings.report import Report
-from nanproof.report.layout import NORMAL, Line, lines, plain
+from nanproof.report.layout import NORMAL, Line, lines, plain, printable
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -44,5 +44,5 @@ def _painted(line: Line) -> Text:
 
     painted = Text()
     for content, style in line:
-        painted.append(content, style=STYLES[style])
+        painted.append(printable(content), style=STYLES[style])
     return painted
