@@ -48,7 +48,7 @@ bench: $(STAMPS)/base
 	$(BIN)/python bench/run.py $(BENCH)
 
 docs: $(STAMPS)/docs
-	$(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo "open site/index.html"
 
 fuzz-input: $(STAMPS)/test
