@@ -65,7 +65,8 @@ def analyse(model: Model, options: Options | None = None) -> Report:
 
 def run(model: Model, program: Program, ranges: Mapping[str, Range], setting: Setting) -> State:
     """Propagate once; the state has everything that was seen."""
-    state = new_state(program, setting)
+    declared = {**model.graph.declared, **{d.name: d for d in model.graph.inputs}}
+    state = new_state(program, setting, declared)
     set_initial(state, model, ranges, fine_grained(program))
     propagate(state)
     return state

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Protocol
 
-from nanproof.analysis.state import State
-from nanproof.domain.box import Box, top
+from nanproof.analysis.state import State, unbounded
+from nanproof.domain.box import Box
 from nanproof.domain.lattice import join
 from nanproof.model.lower import Program, Step
-from nanproof.numerics.dtypes import FLOAT32
 
 
 class RunLevel(Protocol):
@@ -23,7 +21,7 @@ def run_branches(
 ) -> tuple[Box, ...]:
     """Propagate through an If. Other operators with bodies have no bound yet."""
     if step.node.op != "If":
-        return _unbounded(state, step)
+        return unbounded(state, step)
     state.makers.update(dict.fromkeys(step.outputs, step))
     other, then = step.branches  # by attribute name: else_branch, then_branch
     condition = state.boxes[step.inputs[0]]
@@ -53,13 +51,3 @@ def _carry(state: State, inner: int, outer: int) -> None:
         state.origins[outer] = tuple(dict.fromkeys(both))
     if inner in state.weak:
         state.weak.add(outer)
-
-
-def _unbounded(state: State, step: Step) -> tuple[Box, ...]:
-    name = step.node.op
-    state.unknown[name] = state.unknown.get(name, 0) + 1
-    state.weak.update(slot for slot in step.outputs if slot >= 0)
-    return tuple(top(FLOAT32) for _ in step.outputs)
-
-
-Runner = Callable[..., None]

@@ -10,10 +10,9 @@ import numpy as np
 
 from nanproof.analysis.branching import run_branches
 from nanproof.analysis.masking import Masks, find_masks
-from nanproof.analysis.state import Site, State, hull_of
-from nanproof.domain.box import INFS, NAN, Box, top
+from nanproof.analysis.state import Site, State, hull_of, unbounded
+from nanproof.domain.box import INFS, NAN, Box
 from nanproof.model.lower import Program, Step
-from nanproof.numerics.dtypes import FLOAT32
 from nanproof.ops.call import INEVITABLE, POSSIBLE, Call, Event
 from nanproof.ops.record import Op
 
@@ -47,7 +46,7 @@ def run_level(state: State, program: Program, *, certain: bool) -> None:
         if step.branches:
             results = run_branches(state, step, certain=certain, run=run_level)
         elif op is None:
-            results = _without_record(state, step)
+            results = unbounded(state, step)
         else:
             results = _with_record(state, step, op, masks.get(index), certain=certain)
         for slot, box in zip(step.outputs, results, strict=False):
@@ -171,14 +170,6 @@ def _made_of_infinities(
         call.op.infinite, ("Inf - Inf", "no infinities that cancel")
     )
     return Event(call.op.infinite, legitimate, POSSIBLE, NAN, (lo, hi), *what)
-
-
-def _without_record(state: State, step: Step) -> tuple[Box, ...]:
-    """An operator that we don't know: any value, counted, and never silent."""
-    name = f"{step.node.domain}.{step.node.op}" if step.node.domain else step.node.op
-    state.unknown[name] = state.unknown.get(name, 0) + 1
-    state.weak.update(slot for slot in step.outputs if slot >= 0)
-    return tuple(top(FLOAT32) for _ in step.outputs)
 
 
 def verdict_of(site: Site) -> int:

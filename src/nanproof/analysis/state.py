@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from nanproof.domain.box import Box
+from nanproof.domain.box import Box, top
+from nanproof.model.graph import Declared
 from nanproof.model.lower import Program, Step
+from nanproof.numerics.dtypes import FLOAT32
 from nanproof.ops.call import Event, Setting
 
 
@@ -43,12 +46,34 @@ class State:
     nodes: int = 0
     unknown: dict[str, int] = field(default_factory=dict)
     makers: dict[int, Step] = field(default_factory=dict)
+    declared: Mapping[str, Declared] = field(default_factory=dict)
     notes: dict[str, None] = field(default_factory=dict)
 
 
-def new_state(program: Program, setting: Setting) -> State:
-    """A state in which nothing is known yet."""
-    return State(setting, program, [None] * program.size, [None] * program.size)
+def new_state(
+    program: Program, setting: Setting, declared: Mapping[str, Declared] | None = None
+) -> State:
+    """A state in which nothing is known yet. ``declared`` is what the file says of values."""
+    blank: list[Box | None] = [None] * program.size
+    return State(setting, program, blank, list(blank), declared=declared or {})
+
+
+def unbounded(state: State, step: Step) -> tuple[Box, ...]:
+    """The results of an operator without a bound: any values, counted, and never silent.
+
+    Their dtypes and shapes are what the file declares (float32 where it doesn't say).
+    """
+    node = step.node
+    name = f"{node.domain}.{node.op}" if node.domain else node.op
+    state.unknown[name] = state.unknown.get(name, 0) + 1
+    results = []
+    for slot in step.outputs:
+        declared = state.declared.get(state.program.names[slot]) if slot >= 0 else None
+        dtype = FLOAT32 if declared is None or declared.dtype is None else declared.dtype
+        results.append(top(dtype, None if declared is None else declared.shape))
+        if slot >= 0:
+            state.weak.add(slot)
+    return tuple(results)
 
 
 def hull_of(box: Box) -> Box:
