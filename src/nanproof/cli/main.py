@@ -7,6 +7,7 @@ before a command needs it.
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -16,6 +17,7 @@ from nanproof import __version__
 from nanproof.cli import check, op, rule
 from nanproof.findings.errors import InputError
 from nanproof.findings.names import one_of
+from nanproof.findings.wording import printable
 
 CLEAN, FOUND, USAGE, BUG, INTERRUPTED = 0, 1, 2, 3, 130
 COMMANDS = (check, rule, op)
@@ -45,6 +47,10 @@ def parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # A terminal that can't show a letter in a name is no reason to fail.
+            stream.reconfigure(errors="backslashreplace")
     try:
         code = _run(given)
         sys.stdout.flush()
@@ -76,7 +82,8 @@ def _run(given: list[str]) -> int:
 
 
 def _complain(message: str, code: int) -> int:
-    print(f"nanproof: {message}", file=sys.stderr)
+    shown = "\n".join(printable(line) for line in message.splitlines())
+    print(f"nanproof: {shown}", file=sys.stderr)
     return code
 
 

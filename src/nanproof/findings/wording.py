@@ -20,6 +20,11 @@ NOISE = Decimal(2) ** -23
 """A relative difference that is only the representation of a decimal number in float32."""
 
 
+def printable(text: str) -> str:
+    """The text with '?' for what would move the cursor or change the terminal: names come from files of strangers."""
+    return text if text.isprintable() else "".join(sign if sign.isprintable() else "?" for sign in text)
+
+
 def plural(count: int, noun: str) -> str:
     """The count and its noun: '1 node', '2 nodes'."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

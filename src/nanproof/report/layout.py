@@ -46,12 +46,7 @@ def lines(report: Report, detail: int = NORMAL) -> Iterator[Line]:
 
 def plain(styled: Iterable[Line]) -> str:
     """The lines without their styles."""
-    return "".join("".join(printable(text) for text, _ in line).rstrip() + "\n" for line in styled)
-
-
-def printable(text: str) -> str:
-    """The text with '?' for what would move the cursor or change the terminal: names come from files of strangers."""
-    return text if text.isprintable() else "".join(sign if sign.isprintable() else "?" for sign in text)
+    return "".join("".join(wording.printable(text) for text, _ in line).rstrip() + "\n" for line in styled)
 
 
 def _headline(finding: Finding) -> Line:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nanproof.findings import wording
 from nanproof.findings.report import Report
-from nanproof.report.layout import NORMAL, Line, lines, plain, printable
+from nanproof.report.layout import NORMAL, Line, lines, plain
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -44,5 +45,5 @@ def _painted(line: Line) -> Text:
 
     painted = Text()
     for content, style in line:
-        painted.append(printable(content), style=STYLES[style])
+        painted.append(wording.printable(content), style=STYLES[style])
     return painted
