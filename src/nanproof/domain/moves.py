@@ -7,15 +7,17 @@ special values' places and of the relations.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import accumulate
 from math import inf
 
 import numpy as np
 
-from nanproof.domain.affine import Form, Pieces, form_of, moved, sliced
+from nanproof.dims import Size, concat
+from nanproof.domain.affine import Form, Pieces, form_of, moved
 from nanproof.domain.box import Array, Box, Shape
-from nanproof.domain.lattice import joined_shape
 from nanproof.domain.partition import (
     BUDGET,
+    EXACT_LIMIT,
     AxisCuts,
     Blocks,
     Cuts,
@@ -34,6 +36,26 @@ FEW = 64
 """Groups of reshaped axes with at most so many elements are cut to single elements."""
 
 
+LONGEST_TRACK = 12
+"""Relations end after so many movements: a track is part of a key, and keys are compared."""
+
+
+def carried(box: Box, step: object | None) -> Form | None:
+    """The relation after a movement (None: one that leaves right-aligned places alone)."""
+    if box.shape is None or box.known is not None:
+        return None
+    form = box.form
+    if not isinstance(form, Form):
+        if form is not None or box.flags or not box.dtype.is_float:
+            return None
+        form = form_of(box)
+    if step is None or form is None:
+        return form
+    if any(len(track) >= LONGEST_TRACK for _, track in form.terms):
+        return None
+    return moved(form, step)
+
+
 def reshaped(box: Box, shape: Shape) -> Box:
     """The same elements in row-major order under another shape."""
     if shape == box.shape:
@@ -50,11 +72,8 @@ def reshaped(box: Box, shape: Shape) -> Box:
         cuts, blocks = _regroup(box, shape)
         result = pack(box.dtype, shape, cuts, blocks)
         result.known = known
-    if isinstance(box.form, Form):
-        front = tuple(n for n in box.shape if n != 1) == tuple(n for n in shape if n != 1)
-        aligned_right = front and _only_leading_ones(box.shape, shape)
-        step = ("reshape", box.shape, shape)
-        result.form = box.form if aligned_right else moved(box.form, step)
+    step = None if _only_leading_ones(box.shape, shape) else ("reshape", box.shape, shape)
+    result.form = carried(box, step)
     return result
 
 
@@ -64,43 +83,45 @@ def _only_leading_ones(old: tuple[object, ...], new: tuple[object, ...]) -> bool
     return long[extra:] == short and all(n == 1 for n in long[:extra])
 
 
-def _groups(old: Sequence[object], new: Sequence[object]) -> list[tuple[list[int], list[int]]]:
-    """Match runs of old axes to runs of new axes with the same number of elements."""
+def _groups(old: Sequence[Size], new: Sequence[Size]) -> list[tuple[list[int], list[int]]]:
+    """Match runs of old axes to runs of new axes with the same number of elements.
+
+    Sizes of 1 go by themselves; else a run ends where the products of all sizes so far are equal
+    (as expressions, so that it works for symbolic sizes too).
+    """
     groups: list[tuple[list[int], list[int]]] = []
     i = j = 0
     while i < len(old) or j < len(new):
-        left, right = [i] if i < len(old) else [], [j] if j < len(new) else []
-        i, j = i + len(left), j + len(right)
-        if left and right and old[left[0]] == new[right[0]]:
-            groups.append((left, right))
-            continue
-        have = old[left[0]] if left else 1
-        want = new[right[0]] if right else 1
-        while have != want:
-            if not isinstance(have, int) or not isinstance(want, int):
-                left += range(i, len(old))
-                right += range(j, len(new))
-                i, j = len(old), len(new)
-                break
-            if have < want and i < len(old):
-                nxt = old[i]
-                left.append(i)
-                i += 1
-                have = have * nxt  # type: ignore[operator]
-            elif j < len(new):
-                nxt = new[j]
-                right.append(j)
-                j += 1
-                want = want * nxt  # type: ignore[operator]
-            else:
-                left += range(i, len(old))
-                i = len(old)
-                break
-        groups.append((left, right))
+        one_left = i < len(old) and old[i] == 1
+        one_right = j < len(new) and new[j] == 1
+        if one_left and one_right:
+            end = i + 1, j + 1
+        elif one_left or one_right:
+            end = i + one_left, j + one_right
+        else:
+            end = _equal_products(old, new, (i, j))
+        groups.append((list(range(i, end[0])), list(range(j, end[1]))))
+        i, j = end
     return groups
 
 
-def _regroup(box: Box, shape: tuple[object, ...]) -> tuple[Cuts, Blocks]:
+def _equal_products(old: Sequence[Size], new: Sequence[Size], start: tuple[int, int]) -> tuple[int, int]:
+    """The nearest place behind ``start`` where the products of old and new sizes meet again."""
+    i, j = start
+    ends: dict[Size, int] = {}
+    total: Size = 1
+    for k in range(j, len(new)):
+        total = total * new[k]
+        ends.setdefault(total, k + 1)
+    total = 1
+    for k in range(i, len(old)):
+        total = total * old[k]
+        if total in ends:
+            return k + 1, ends[total]
+    return len(old), len(new)
+
+
+def _regroup(box: Box, shape: tuple[Size, ...]) -> tuple[Cuts, Blocks]:
     assert box.shape is not None
     assert box.cuts is not None
     blocks = blocks_of(box)
@@ -139,16 +160,17 @@ def _regroup_one(
         return blocks, result
     if all(isinstance(n, int) for n in (*old, *new)):
         total = int(np.prod([int(n) for n in old], dtype=np.int64))  # type: ignore[call-overload]
-        if 0 < total <= FEW:
+        blocks_now = int(np.prod(np.shape(blocks.lo)[at : at + len(old)]))
+        others = np.size(blocks.lo) // max(blocks_now, 1)
+        if 0 < total <= max(FEW, 4 * blocks_now) and total * others <= BUDGET:
             for i, n in enumerate(old):
                 if n != 1:
-                    points = everywhere(int(n))  # type: ignore[call-overload]
-                    blocks = split_axis(blocks, at + i, cut[i], points)
+                    blocks = split_axis(blocks, at + i, cut[i], everywhere(int(n)))  # type: ignore[call-overload]
             return blocks, [None if n == 1 else everywhere(int(n)) for n in new]  # type: ignore[call-overload]
         lead_old, lead_new = real_old[0], real_new[0]
         inner_old = total // int(old[lead_old])  # type: ignore[call-overload]
         inner_new = total // int(new[lead_new])  # type: ignore[call-overload]
-        points = cut[lead_old]
+        points: AxisCuts = cut[lead_old]
         if points is not None:
             kept = tuple(p for p in points if (p * inner_old) % inner_new == 0)
             rest = tuple(a for a in axes if a != at + lead_old)
@@ -176,17 +198,17 @@ def transposed(box: Box, order: Sequence[int]) -> Box:
         blocks = blocks_of(box).rearranged(lambda a: np.transpose(a, order))
         result = pack(box.dtype, shape, cuts, blocks)
         result.known = known
-    if isinstance(box.form, Form):
-        result.form = moved(box.form, ("transpose", box.shape, tuple(order)))
+    result.form = carried(box, ("transpose", box.shape, tuple(order)))
     return result
 
 
-def part(box: Box, axis: int, start: int, stop: int, stride: int = 1, size: object = None) -> Box:
+def part(box: Box, axis: int, span: tuple[int, int, int], size: Size | None = None) -> Box:
     """``x[start:stop:stride]`` along one axis of known size; start and stop lie within it.
 
     For a symbolic axis pass the resulting ``size``; the cuts of that axis must be None.
     """
     assert box.shape is not None
+    start, stop, stride = span
     count = size if size is not None else len(range(start, stop, stride))
     shape = (*box.shape[:axis], count, *box.shape[axis + 1 :])
     known = None
@@ -196,22 +218,23 @@ def part(box: Box, axis: int, start: int, stop: int, stride: int = 1, size: obje
         known = box.known[index]
     points = None if box.cuts is None else box.cuts[axis]
     if count == 0:
-        result = Box(box.dtype, shape, inf, -inf, known=known)  # type: ignore[arg-type]
+        result = Box(box.dtype, shape, inf, -inf, known=known)
     elif box.cuts is None:
         lo, hi, flags = box.lo, box.hi, box.flags
-        result = Box(box.dtype, shape, lo, hi, flags, known=known)  # type: ignore[arg-type]
+        result = Box(box.dtype, shape, lo, hi, flags, known=known)
     elif points is None or size is not None:
-        result = pack(box.dtype, shape, box.cuts, blocks_of(box))  # type: ignore[arg-type]
+        result = pack(box.dtype, shape, box.cuts, blocks_of(box))
         result.known = known
     else:
         places = np.arange(start, stop, stride)
-        result = _picked(box, axis, points, places, shape)  # type: ignore[arg-type]
+        result = _picked(box, axis, points, places, shape)
         result.known = known
-    if size is None:
-        if isinstance(box.form, Form):
-            result.form = sliced(box.form, box.shape, axis, (start, stop, stride))
-        elif isinstance(box.form, Pieces):
+    if size is None and count:
+        if isinstance(box.form, Pieces):
             result.form = box.form.between(axis, start, stop, stride)
+        else:
+            whole = (start, stop, stride) == (0, box.shape[axis], 1)
+            result.form = carried(box, None if whole else ("slice", box.shape, axis, (start, stop, stride)))
     return result
 
 
@@ -233,9 +256,9 @@ def taken(box: Box, axis: int, places: Array) -> Box:
     if places.ndim == 1 and places.size > 1:
         steps = np.diff(places)
         if (steps == 1).all():
-            return part(box, axis, int(places[0]), int(places[-1]) + 1)
+            return part(box, axis, (int(places[0]), int(places[-1]) + 1, 1))
     if places.ndim == 0:
-        one = part(box, axis, int(places), int(places) + 1)
+        one = part(box, axis, (int(places), int(places) + 1, 1))
         return reshaped(one, (*box.shape[:axis], *box.shape[axis + 1 :]))
     shape = (*box.shape[:axis], places.size, *box.shape[axis + 1 :])
     known = None if box.known is None else np.take(box.known, places, axis=axis)
@@ -248,46 +271,47 @@ def taken(box: Box, axis: int, places: Array) -> Box:
     else:
         result = _picked(box, axis, points, places, shape)
     result.known = known
-    if isinstance(box.form, Form):
-        result.form = moved(box.form, ("take", box.shape, axis, tuple(int(p) for p in places)))
+    result.form = carried(box, ("take", box.shape, axis, places.tobytes()))
     return result
 
 
 def concatenated(boxes: Sequence[Box], axis: int) -> Box:
     """numpy.concatenate: the seams stay as cuts, the relations as pieces."""
-    first = boxes[0]
-    shapes = [b.shape for b in boxes]
-    if any(s is None for s in shapes):
+    shapes = [b.shape for b in boxes if b.shape is not None]
+    if len(shapes) < len(boxes):
         return hull_of(boxes, None)
-    rank = len(first.shape or ())
-    total = sum((s[axis] for s in shapes), 0)  # type: ignore[index, misc]
-    shape = list(first.shape or ())
-    for s in shapes[1:]:
-        merged = joined_shape(_without(tuple(shape), axis), _without(s, axis))
-        if merged is None:
-            return hull_of(boxes, None)
-        shape = [*merged[:axis], total, *merged[axis:]]
-    shape[axis] = total
+    shape = concat(shapes, axis)
     filled = [b for b in boxes if b.shape is not None and b.shape[axis] != 0]
     sizes = [b.shape[axis] for b in filled if b.shape is not None]
     if not filled or not all(isinstance(n, int) for n in sizes):
-        result = hull_of(boxes, tuple(shape))
+        result = hull_of(filled or boxes, shape)
     else:
-        cuts, blocks = _stacked(filled, axis, rank)
-        result = pack(first.dtype, tuple(shape), cuts, blocks)
-        ends = tuple(int(e) for e in np.cumsum([0, *sizes]))  # type: ignore[list-item]
-        if len(filled) > 1 and len(filled) <= FEW:
-            forms = tuple(form_of(b) for b in filled)
-            result.form = Pieces(axis, ends, forms, tuple(b.shape for b in filled))
+        result = _joined(filled, axis, shape)
+        if 1 < len(filled) <= FEW and all(b.known is None for b in filled):
+            ends = tuple(accumulate(sizes, initial=0))
+            forms = tuple(carried(b, None) for b in filled)
+            result.form = Pieces(axis, ends, forms, tuple(b.shape for b in filled))  # type: ignore[arg-type]
     if all(b.known is not None for b in boxes):
-        total_size = sum(b.known.size for b in boxes if b.known is not None)
-        if total_size <= 1 << 22:
+        total = sum(b.known.size for b in boxes if b.known is not None)
+        if total <= EXACT_LIMIT:
             result.known = np.concatenate([b.known for b in boxes if b.known is not None], axis)
     return result
 
 
-def _without(shape: Shape, axis: int) -> Shape:
-    return None if shape is None else (*shape[:axis], *shape[axis + 1 :])
+def _joined(boxes: Sequence[Box], axis: int, shape: tuple[Size, ...]) -> Box:
+    first = boxes[0]
+    if all(b.cuts is None and b.lo == first.lo and b.hi == first.hi and b.flags == first.flags for b in boxes):
+        return Box(first.dtype, shape, first.lo, first.hi, first.flags)
+    if all(b.cuts is None and not b.flags for b in boxes) and any(b.known is None for b in boxes):
+        grid = (*(1,) * axis, len(boxes), *(1,) * (len(shape) - axis - 1))
+        seams = tuple(accumulate((b.shape[axis] for b in boxes if b.shape is not None), initial=0))
+        cuts = tuple(seams if i == axis else None for i in range(len(shape)))
+        lo = np.array([b.lo for b in boxes]).reshape(grid)
+        hi = np.array([b.hi for b in boxes]).reshape(grid)
+        if len(boxes) <= BUDGET:
+            return Box(first.dtype, shape, lo, hi, cuts=cuts)  # type: ignore[arg-type]
+    cuts, blocks = _stacked(boxes, axis, len(shape))
+    return pack(first.dtype, shape, cuts, blocks)
 
 
 def _stacked(boxes: Sequence[Box], axis: int, rank: int) -> tuple[Cuts, Blocks]:
@@ -314,7 +338,7 @@ def _stacked(boxes: Sequence[Box], axis: int, rank: int) -> tuple[Cuts, Blocks]:
             spots.append(np.broadcast_to(marks, target))
         inner = own[1:] if own is not None else (box.shape[axis],)
         start = seams[-1]
-        seams.extend(start + int(p) for p in inner)  # type: ignore[call-overload]
+        seams.extend(start + p for p in inner if isinstance(p, int))
     cuts: list[AxisCuts] = list(common)
     cuts[axis] = tuple(seams) if len(seams) > 2 else None
     marks_all = np.concatenate(spots, axis) if flagged else None
@@ -340,8 +364,7 @@ def expanded(box: Box, shape: Shape) -> Box:
         grid = (*(1,) * extra, *np.shape(box.lo))
         result = pack(box.dtype, shape, cuts, blocks_of(box).rearranged(lambda a: a.reshape(grid)))
         result.known = known
-    if isinstance(box.form, Form):
-        result.form = box.form
+    result.form = carried(box, None)
     return result
 
 
@@ -387,3 +410,37 @@ def cut_at(box: Box, axis: int, points: Sequence[int]) -> Box:
 
 def _spots(box: Box) -> Array | None:
     return box.block_flags() if box.flags else None
+
+
+def repeated(box: Box, times: Sequence[Size]) -> Box:
+    """numpy.tile, with one count for each axis."""
+    assert box.shape is not None
+    if all(n == 1 for n in times):
+        return box
+    shape = tuple(n * t for n, t in zip(box.shape, times, strict=True))
+    known = None
+    if box.known is not None:
+        total = box.known.size
+        for t in times:
+            total = total * t if isinstance(t, int) else EXACT_LIMIT + 1
+        known = np.tile(box.known, times) if total <= EXACT_LIMIT else None  # type: ignore[arg-type]
+    if any(n == 0 for n in shape):
+        return Box(box.dtype, shape, inf, -inf, known=known)
+    if box.cuts is None:
+        result = Box(box.dtype, shape, box.lo, box.hi, box.flags, known=known)
+    else:
+        cuts, blocks = list(box.cuts), blocks_of(box)
+        for axis, (points, t) in enumerate(zip(box.cuts, times, strict=True)):
+            if points is None or t == 1:
+                continue
+            count = len(points) - 1
+            if not isinstance(t, int) or count * t > BUDGET:
+                blocks, cuts[axis] = merge_whole(blocks, (axis,)), None
+                continue
+            cuts[axis] = (*(p + i * points[-1] for i in range(t) for p in points[:-1]), t * points[-1])
+            where = np.tile(np.arange(count), t)
+            blocks = blocks.rearranged(lambda a, w=where, x=axis: np.take(a, w, axis=x))  # type: ignore[misc]
+        result = pack(box.dtype, shape, tuple(cuts), blocks)
+        result.known = known
+    result.form = carried(box, ("tile", box.shape, tuple(times)))
+    return result

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from nanproof.ops import arithmetic, exponential, rounding
+from nanproof.ops import arithmetic, exponential, rounding, shaping
 from nanproof.ops.record import Op
 
 OPS: tuple[Op, ...] = (
     *arithmetic.OPS,
     *exponential.OPS,
     *rounding.OPS,
+    *shaping.OPS,
 )
 
 
