@@ -46,8 +46,7 @@ def analyse(model: Model, options: Options | None = None) -> Report:
         modest = run(model, program, _narrowed(model, ranges), setting)
     findings = assembled(state, model, ranges, modest)
     assumed += tuple(
-        AssumedRange(name, *_ends(sizes[name]), role="size", why="the model leaves it open")
-        for name in open_sizes
+        AssumedRange(name, *_ends(sizes[name]), role="size", why="the model leaves it open") for name in open_sizes
     )
     return Report(
         target=model.path,

@@ -16,9 +16,7 @@ class RunLevel(Protocol):
     def __call__(self, state: State, program: Program, *, certain: bool) -> None: ...
 
 
-def run_branches(
-    state: State, step: Step, *, certain: bool, run: RunLevel
-) -> tuple[Box, ...]:
+def run_branches(state: State, step: Step, *, certain: bool, run: RunLevel) -> tuple[Box, ...]:
     """Propagate through an If. Other operators with bodies have no bound yet."""
     if step.node.op != "If":
         return unbounded(state, step)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import inf, prod
+from math import inf
 
 import numpy as np
 
 from nanproof.analysis.state import State, hull_of
-from nanproof.domain.box import ALL, Array, Box, extent, finite, of_array, top
+from nanproof.domain.box import ALL, Box, Shape, extent, finite, of_array, top
 from nanproof.domain.partition import Blocks, everywhere, fine, pack
 from nanproof.model.graph import Declared, Model, Source
 from nanproof.model.ranges import Range
@@ -19,9 +19,7 @@ SMALL = 1 << 16
 """Stored tensors up to this many bytes are looked at in one go."""
 
 
-def set_initial(
-    state: State, model: Model, ranges: Mapping[str, Range], labelled: frozenset[int]
-) -> None:
+def set_initial(state: State, model: Model, ranges: Mapping[str, Range], labelled: frozenset[int]) -> None:
     """Give every initial slot its Box."""
     declared = {item.name: item for item in model.graph.inputs}
     for slot, name in state.program.initial.items():
@@ -46,20 +44,19 @@ def _input_box(declared: Declared | None, chosen: Range | None) -> Box:
     return ranged_box(dtype, shape, chosen)
 
 
-def ranged_box(dtype: DType, shape: object, chosen: Range) -> Box:
+def ranged_box(dtype: DType, shape: Shape, chosen: Range) -> Box:
     """Any tensor in a range; element by element where the range is given so."""
-    size = prod(shape) if shape is not None and all(isinstance(n, int) for n in shape) else None  # type: ignore[attr-defined, arg-type]
-    if size == 0:
-        return Box(dtype, shape, inf, -inf)  # type: ignore[arg-type]
+    if shape is not None and 0 in shape:
+        return Box(dtype, shape, inf, -inf)
     if chosen.array is not None:
-        low, high = (np.broadcast_to(np.asarray(a, float), shape) for a in chosen.array)  # type: ignore[arg-type, call-overload]
+        low, high = np.broadcast_arrays(*(np.asarray(a, float) for a in chosen.array))
         cuts = tuple(everywhere(n) if n > 1 else None for n in low.shape)
         return pack(dtype, low.shape, cuts, Blocks(low, high, None))
     lo, hi = max(chosen.lo, dtype.min), min(chosen.hi, dtype.max)
     if dtype.is_float:
         inner = at_least(dtype, lo), at_most(dtype, hi)
         lo, hi = inner if inner[0] <= inner[1] else (at_most(dtype, lo), at_least(dtype, hi))
-    return finite(dtype, shape, lo, hi)  # type: ignore[arg-type]
+    return finite(dtype, shape, lo, hi)
 
 
 def stored_box(source: Source, *, labelled: bool) -> Box:
@@ -70,7 +67,7 @@ def stored_box(source: Source, *, labelled: bool) -> Box:
     """
     dtype = source.dtype
     if not (dtype.is_float or dtype.is_integer or dtype.is_bool):
-        return top(dtype, source.shape) if dtype.is_float else Box(dtype, source.shape, 0.0, 0.0)
+        return Box(dtype, source.shape, 0.0, 0.0)  # strings and complex numbers: nothing to bound
     array = source.array()
     if source.nbytes <= SMALL:
         box = of_array(dtype, array)
@@ -86,6 +83,3 @@ def _streamed_extent(source: Source) -> tuple[float, float, int]:
         low, high, special = extent(piece)
         lo, hi, flags = min(lo, low), max(hi, high), flags | special
     return lo, hi, flags
-
-
-__all__ = ["Array", "ranged_box", "set_initial", "stored_box"]

@@ -251,7 +251,7 @@ def _unequal(other: Box) -> int:
     return other.flags if other.flags in (PINF, NINF) and not other.has_finite else 0
 
 
-def _without_end(box: Box, lo: np.ndarray, hi: np.ndarray, other: Box) -> tuple[np.ndarray, np.ndarray]:  # type: ignore[type-arg]
+def _without_end(box: Box, lo: np.ndarray, hi: np.ndarray, other: Box) -> tuple[np.ndarray, np.ndarray]:
     """Values that differ from a known number: an end point that is that number moves inward."""
     if not other.is_point:
         return lo, hi
@@ -277,7 +277,7 @@ def _tested(box: Box, blocks: Blocks, fact: Fact) -> Box | None:
     return _cut(box, blocks, usual, signs)
 
 
-def _cut(box: Box, blocks: Blocks, ends: tuple[np.ndarray, np.ndarray], lost: int) -> Box | None:  # type: ignore[type-arg]
+def _cut(box: Box, blocks: Blocks, ends: tuple[np.ndarray, np.ndarray], lost: int) -> Box | None:
     lo, hi = ends
     empty = lo > hi
     lo, hi = np.where(empty, inf, lo), np.where(empty, -inf, hi)

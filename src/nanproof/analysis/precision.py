@@ -2,12 +2,14 @@
 
 A failing site is looked at once more in (nearly) real arithmetic: if its
 condition holds there, rounding is to blame. Then either an epsilon was absorbed
-on the way (NP401), or a guard holds in the reals only (NP404).
+on the way (NP401), or a guard holds in the reals only (NP404). A variance as
+E[x^2] - E[x]^2 on the way is a cause of its own (NP403): it is never negative
+in the reals, which intervals can't see, and rounds below 0 in floats.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -37,6 +39,11 @@ def precision_causes(state: State, model: Model, sites: list[Site]) -> list[Find
             continue
         slot = site.step.inputs[site.event.operand]
         chain = _chain(state, slot)
+        variance = next((s for s in chain if _is_raw_variance(state, s)), None)
+        if variance is not None:
+            finding = _variance(state, variance, site)
+            found.setdefault(finding.id, finding)
+            continue
         if not chain or not _holds_in_the_reals(state, site, chain):
             continue
         lost = next((f for f in (_absorbed(state, s, site) for s in reversed(chain)) if f), None)
@@ -106,15 +113,19 @@ def _absorbed(state: State, step: Step, site: Site) -> Finding | None:
             continue
         size, (lo, hi) = abs(float(small.lo)), big.hull()
         largest = hi if abs(hi) >= abs(lo) else lo
-        if 0 < size < 1e-2 * abs(largest) and nearest(big.dtype, largest + size) == largest:
-            name = state.program.names[step.inputs[position]]
-            dtype = big.dtype.name
-            return _cause_finding(
-                state, step, site, position, "NP401", small.hull(),
-                f"{number(largest)} + {number(size)} is {number(largest)} in {dtype}",
-                f"an epsilon above {number(abs(largest) * big.dtype.unit)} to survive in {dtype}",
-                f"{name} is absorbed: half a step of {dtype} at {number(largest)} is {number(abs(largest) * big.dtype.unit)}",
-            )  # fmt: skip
+        if not (0 < size < 1e-2 * abs(largest) and nearest(big.dtype, largest + size) == largest):
+            continue
+        name, dtype = state.program.names[step.inputs[position]], big.dtype.name
+        top, half = number(largest), number(abs(largest) * big.dtype.unit)
+        loss = _Loss(
+            "NP401",
+            position,
+            small.hull(),
+            f"{top} + {number(size)} is {top} in {dtype}",
+            f"an epsilon above {half} to survive in {dtype}",
+            f"{name} is absorbed: half a step of {dtype} at {top} is {half}",
+        )
+        return _finding(state, step, site, loss)
     return None
 
 
@@ -122,32 +133,90 @@ def _guard(state: State, step: Step, site: Site) -> Finding:
     """The value that is fine in the reals and not in floats."""
     box = state.hulls[step.outputs[0]]
     assert box is not None
-    return _cause_finding(
-        state, step, site, -1, "NP404", box.hull(), site.event.invalid,
-        f"{site.event.needs} also after rounding to {box.dtype.name}",
-        f"in real arithmetic {state.program.names[step.outputs[0]]} would be fine; rounding to {box.dtype.name} lets it reach the invalid values",
-    )  # fmt: skip
+    name, dtype = state.program.names[step.outputs[0]], box.dtype.name
+    loss = _Loss(
+        "NP404",
+        -1,
+        box.hull(),
+        site.event.invalid,
+        f"{site.event.needs} also after rounding to {dtype}",
+        f"in real arithmetic {name} would be fine; rounding to {dtype} lets it reach the invalid values",
+    )
+    return _finding(state, step, site, loss)
 
 
-def _cause_finding(  # noqa: PLR0913, PLR0917 - one row of a table
-    state: State, step: Step, site: Site, operand: int, code: str,
-    ends: tuple[float, float], invalid: str, needs: str, reason: str,
-) -> Finding:  # fmt: skip
-    slot = step.outputs[0] if operand < 0 else step.inputs[operand]
+_MEANS = frozenset({"ReduceMean", "GlobalAveragePool"})
+
+
+def _is_raw_variance(state: State, step: Step) -> bool:
+    """Whether a step computes mean(x * x) - mean(x) * mean(x)."""
+    if step.node.op != "Sub":
+        return False
+    first = state.makers.get(step.inputs[0])
+    root = _squared(state, step.inputs[1])
+    if first is None or root is None or first.node.op not in _MEANS:
+        return False
+    mean = state.makers.get(root)
+    squared = _squared(state, first.inputs[0])
+    return mean is not None and mean.node.op in _MEANS and mean.inputs[0] == squared
+
+
+def _squared(state: State, slot: int) -> int | None:
+    """The value that a slot is the square of."""
+    step = state.makers.get(slot)
+    if step is None:
+        return None
+    if step.node.op == "Mul" and step.inputs[0] == step.inputs[1]:
+        return step.inputs[0]
+    if step.node.op == "Pow":
+        exponent = state.hulls[step.inputs[1]]
+        if exponent is not None and exponent.is_point and exponent.lo == 2:
+            return step.inputs[0]
+    return None
+
+
+def _variance(state: State, step: Step, site: Site) -> Finding:
+    box = state.hulls[step.outputs[0]]
+    assert box is not None
+    loss = _Loss(
+        "NP403",
+        -1,
+        box.hull(),
+        "E[x^2] - E[x]^2 < 0",
+        "the two means to differ by more than their rounding",
+        f"both means are rounded in {box.dtype.name}, and where x varies little their difference is rounding error",
+    )
+    return _finding(state, step, site, loss)
+
+
+@dataclass(frozen=True, slots=True)
+class _Loss:
+    """A protection that is lost at a step."""
+
+    code: str
+    operand: int
+    ends: tuple[float, float]
+    invalid: str
+    needs: str
+    reason: str
+
+
+def _finding(state: State, step: Step, site: Site, loss: _Loss) -> Finding:
+    slot = step.outputs[0] if loss.operand < 0 else step.inputs[loss.operand]
     node = step.node.name or step.node.outputs[0]
     failing = site.step.node.name or site.step.node.outputs[0]
     return Finding(
-        id=stable_id(code, node, state.program.names[slot]),
-        code=code,
+        id=stable_id(loss.code, node, state.program.names[slot]),
+        code=loss.code,
         op=step.node.op,
         node=node,
-        operand=operand,
+        operand=loss.operand,
         operand_name=state.program.names[slot],
-        interval=ends,
+        interval=loss.ends,
         may=(),
-        invalid=invalid,
-        needs=needs,
+        invalid=loss.invalid,
+        needs=loss.needs,
         verdict=Verdict.POSSIBLE,
         location=step.node.location,
-        because=(reason, f"it should protect {site.event.code} at {failing}"),
+        because=(loss.reason, f"it should protect {site.event.code} at {failing}"),
     )

@@ -58,17 +58,14 @@ def run_level(state: State, program: Program, *, certain: bool) -> None:
             boxes[slot] = None
 
 
-def _with_record(
-    state: State, step: Step, op: Op, mask: Masks.Mask | None, *, certain: bool
-) -> tuple[Box, ...]:
+def _with_record(state: State, step: Step, op: Op, mask: Masks.Mask | None, *, certain: bool) -> tuple[Box, ...]:
     boxes = state.boxes
     operands = [boxes[slot] if slot >= 0 else None for slot in step.inputs]
     if mask is not None:
         operands = mask.refined(state, operands)
     call = Call(op, step.attrs, state.setting, len(step.outputs))
-    results = op.bound(call, *operands)
-    if type(results) is not tuple:
-        results = (results,)  # type: ignore[assignment]
+    bound = op.bound(call, *operands)
+    results = bound if isinstance(bound, tuple) else (bound,)
     kind = results[0].dtype.kind
     state.total += len(op.requires) + (op.overflow is not None and kind == "float")
     flagged = False
@@ -77,7 +74,7 @@ def _with_record(
             flagged = True
     if call.events or flagged or state.origins or state.weak:
         _account(state, step, call, (operands, results), certain=certain)
-    return results  # type: ignore[return-value]
+    return results
 
 
 def _account(
@@ -122,9 +119,7 @@ _LOOKS_AT_SPECIALS = frozenset({"IsNaN", "IsInf", "Shape", "Size"})
 """Operators whose integer or boolean result isn't spoilt by NaN or Inf in their operand."""
 
 
-def _incoming(
-    state: State, step: Step, operands: list[Box | None]
-) -> tuple[int, ...]:
+def _incoming(state: State, step: Step, operands: list[Box | None]) -> tuple[int, ...]:
     """Sites whose NaN or Inf flows into this node; the condition of a Where only chooses."""
     if not state.origins:
         return ()

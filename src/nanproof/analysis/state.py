@@ -50,9 +50,7 @@ class State:
     notes: dict[str, None] = field(default_factory=dict)
 
 
-def new_state(
-    program: Program, setting: Setting, declared: Mapping[str, Declared] | None = None
-) -> State:
+def new_state(program: Program, setting: Setting, declared: Mapping[str, Declared] | None = None) -> State:
     """A state in which nothing is known yet. ``declared`` is what the file says of values."""
     blank: list[Box | None] = [None] * program.size
     return State(setting, program, blank, list(blank), declared=declared or {})
@@ -67,12 +65,17 @@ def unbounded(state: State, step: Step) -> tuple[Box, ...]:
     name = f"{node.domain}.{node.op}" if node.domain else node.op
     state.unknown[name] = state.unknown.get(name, 0) + 1
     results = []
+    # what flows into it may flow out of it; bodies may read any value in sight
+    sources = list(state.origins) if step.branches else step.inputs
+    carried = tuple(dict.fromkeys(i for s in sources for i in state.origins.get(s, ())))
     for slot in step.outputs:
         declared = state.declared.get(state.program.names[slot]) if slot >= 0 else None
         dtype = FLOAT32 if declared is None or declared.dtype is None else declared.dtype
         results.append(top(dtype, None if declared is None else declared.shape))
         if slot >= 0:
             state.weak.add(slot)
+            if carried:
+                state.origins[slot] = carried
     return tuple(results)
 
 

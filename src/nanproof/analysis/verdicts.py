@@ -34,9 +34,7 @@ class Assembled:
     weaker: int
 
 
-def assembled(
-    state: State, model: Model, ranges: Mapping[str, Range], modest: State | None
-) -> Assembled:
+def assembled(state: State, model: Model, ranges: Mapping[str, Range], modest: State | None) -> Assembled:
     """Make findings of the sites of a finished propagation.
 
     ``modest`` is the same propagation with assumed ranges narrowed: a site that
@@ -75,9 +73,7 @@ def assembled(
     return Assembled(tuple(findings), counts, weaker)
 
 
-def _finding(
-    state: State, site: Site, reaches: tuple[str, ...], whys: dict[str, str], note: str | None
-) -> Finding:
+def _finding(state: State, site: Site, reaches: tuple[str, ...], whys: dict[str, str], note: str | None) -> Finding:
     event, step = site.event, site.step
     node = _node_name(state, site)
     slot = blamed_slot(site)
@@ -151,9 +147,7 @@ def _counts(state: State) -> SiteCounts:
     inevitable = sum(v == INEVITABLE for v in unsafe.values())
     possible = len(unsafe) - inevitable
     total = max(state.total, len(unsafe))
-    return SiteCounts(
-        total=total, safe=total - len(unsafe), possible=possible, inevitable=inevitable
-    )
+    return SiteCounts(total=total, safe=total - len(unsafe), possible=possible, inevitable=inevitable)
 
 
 def _source_line(location: Location | None) -> str | None:
