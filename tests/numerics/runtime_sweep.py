@@ -22,7 +22,7 @@ import numpy as np
 from nanproof.numerics import arrays
 from nanproof.numerics.dtypes import FLOAT32, FLOAT64, DType, by_name, to_numpy
 from nanproof.numerics.rounding import nearest_array
-from nanproof.numerics.runtimes import ErrorForm, error_form, softmax_form, widen
+from nanproof.numerics.runtimes import ErrorForm, error_form, scaled, softmax_form, widen
 
 Operands = tuple[np.ndarray, ...]
 xp = arrays.numpy_namespace
@@ -206,6 +206,9 @@ def run_torch(function: str, dtype: DType, inputs: Operands) -> Iterator[np.ndar
     tensors = [torch.from_numpy(np.ascontiguousarray(x)).to(kind) for x in inputs]
     yield apply(*tensors).to(torch.float64).numpy()
     if inputs[0].ndim > 1:
+        # An axis that is not the last takes other code.
+        along = torch.softmax if function == "softmax" else torch.log_softmax
+        yield along(tensors[0].T.contiguous(), 0).T.to(torch.float64).numpy()
         return
     strided = [torch.stack([t, t], 1)[:, 0] for t in tensors]
     yield apply(*strided).to(torch.float64).numpy()
@@ -238,23 +241,28 @@ ONNX_OPS: dict[str, tuple[str, dict[str, Any]]] = {
 }  # fmt: skip
 
 
-@cache
-def session(function: str, dtype: DType) -> Any | None:
-    """A one-node ONNX Runtime session; None where the runtime has no kernel for the dtype."""
+def build_session(node: Any, dtype: DType) -> Any:
     import onnxruntime
     from onnx import helper
 
-    op, attributes = ONNX_OPS[function]
-    names = ["x", "y"] if function in {"pow", "mod", "fmod"} else ["x"]
-    node = helper.make_node(op, names, ["z"], **attributes)
-    value = lambda name: helper.make_tensor_value_info(name, dtype.onnx, None)  # noqa: E731
-    graph = helper.make_graph([node], "one", [value(n) for n in names], [value("z")])
+    values = [helper.make_tensor_value_info(name, dtype.onnx, None) for name in [*node.input, *node.output]]
+    graph = helper.make_graph([node], "one", values[:-1], values[-1:])
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 24)], ir_version=10)
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
     options.intra_op_num_threads = 2
+    return onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+
+
+@cache
+def session(function: str, dtype: DType) -> Any | None:
+    """A one-node ONNX Runtime session; None where the runtime has no kernel for the dtype."""
+    from onnx import helper
+
+    op, attributes = ONNX_OPS[function]
+    names = ["x", "y"] if function in {"pow", "mod", "fmod"} else ["x"]
     try:
-        return onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+        return build_session(helper.make_node(op, names, ["z"], **attributes), dtype)
     except Exception as error:
         kinds = ("NotImplemented", "InvalidGraph", "Fail", "InvalidArgument")
         if type(error).__name__ in kinds:
@@ -366,6 +374,30 @@ def sweep(runtime: str, function: str, dtype: DType, n: int, seed: int = 0) -> O
 
 
 # Rows of softmax: ordinary, spread out, huge, constant, with -inf in them (a mask).
+@np.errstate(all="ignore")
+def sweep_alpha(runtime: str, function: str, alpha: float, n: int) -> tuple[int, str]:
+    """Elu or celu in float32 with another alpha, against the scaled form."""
+    x = one_operand(function, FLOAT32, n, 3)
+    wide = x.astype(L)
+    inner = wide / L(alpha) if function == "celu" else wide
+    real = np.where(wide > 0, wide, L(alpha) * np.expm1(np.minimum(inner, 0))).astype(np.float64)
+    if runtime == "torch":
+        import torch
+        from torch.nn import functional
+
+        applied = getattr(functional, function)
+        full = applied(torch.from_numpy(x.astype(np.float32)), alpha=alpha).numpy().astype(np.float64)
+    else:
+        from onnx import helper
+
+        node = helper.make_node(ONNX_OPS[function][0], ["x"], ["z"], alpha=alpha)
+        full = build_session(node, FLOAT32).run(None, {"x": x.astype(np.float32)})[0].astype(np.float64)
+    lo, hi = widen(scaled(error_form(runtime, function, FLOAT32), alpha), FLOAT32, real, real)
+    bad = ~((lo <= full) & (full <= hi))
+    i = int(bad.argmax())
+    return int(bad.sum()), f"{function}({x[i]!r}) = {full[i]!r}, allowed {lo[i]!r} .. {hi[i]!r}" if bad.any() else ""
+
+
 @np.errstate(all="ignore")
 def sweep_softmax(runtime: str, dtype: DType, length: int, *, log: bool, seed: int = 0) -> tuple[int, float, str]:
     """How many results of (log_)softmax rows fall outside, the share of the slack used, and an example."""

@@ -11,13 +11,12 @@ float16, bfloat16 and the 8-bit kinds are computed in float32 and rounded once, 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from functools import cache
 from typing import Final
 
 from nanproof.numerics.dtypes import FLOAT32, FLOAT64, DType
 from nanproof.numerics.runtimes import ieee, onnxruntime_cpu, torch_cpu
-from nanproof.numerics.runtimes.forms import ErrorForm, scaled, through_float32, widen
+from nanproof.numerics.runtimes.forms import ErrorForm, added, scaled, through_float32, widen
 
 __all__ = ["FUNCTIONS", "RUNTIMES", "ErrorForm", "accumulator", "error_form", "scaled", "softmax_form", "widen"]
 
@@ -60,7 +59,7 @@ def error_form(runtime: str, function: str, dtype: DType) -> ErrorForm:
         return form
     wide = through_float32(form, dtype)
     special = narrow.get(function)
-    return wide if special is None else replace(wide, ulps=special.ulps, quanta=special.quanta)
+    return wide if special is None else added(wide, special)
 
 
 def softmax_form(runtime: str, dtype: DType, n: float, *, log: bool = False) -> ErrorForm:
@@ -73,10 +72,17 @@ def softmax_form(runtime: str, dtype: DType, n: float, *, log: bool = False) -> 
     wide = FLOAT64 if dtype is FLOAT64 else FLOAT32
     rate = (spread + n + 8.0) * wide.unit
     if log:
-        form = ErrorForm(ulps=2.0, absolute=min(rate, 1e6), image=(-math.inf, 0.0))
+        form = ErrorForm(ulps=2.0, absolute=min((n + 8.0) * wide.unit, 1e6), image=(-math.inf, 0.0))
     else:
         form = ErrorForm(relative=min(rate, 1e6), quanta=4.0, flushes=True, image=(0.0, 1.0 + 4.0 * wide.unit))
-    return form if dtype is wide else through_float32(form, dtype)
+    if dtype is wide:
+        return form
+    form = through_float32(form, dtype)
+    if runtime != "torch":
+        return form
+    # In between, PyTorch rounds to the narrow dtype: the difference and the logarithm of the sum, or, along an axis
+    # that is not the last, exp(x - max).
+    return added(form, ErrorForm(ulps=1.5, absolute=4.0 * dtype.unit) if log else ErrorForm(ulps=1.0, quanta=1.0))
 
 
 def accumulator(runtime: str, dtype: DType) -> DType:

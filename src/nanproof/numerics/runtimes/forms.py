@@ -66,6 +66,17 @@ def through_float32(form: ErrorForm, dtype: DType) -> ErrorForm:
     )
 
 
+def added(form: ErrorForm, more: ErrorForm) -> ErrorForm:
+    """The form with a further source of error."""
+    return replace(
+        form,
+        ulps=form.ulps + more.ulps,
+        relative=form.relative + more.relative,
+        quanta=form.quanta + more.quanta,
+        absolute=form.absolute + more.absolute,
+    )
+
+
 def scaled(form: ErrorForm, factor: float) -> ErrorForm:
     """The form with its absolute part grown: for a function with a parameter that multiplies its result (alpha)."""
     return replace(form, absolute=form.absolute * max(1.0, abs(factor)), quanta=form.quanta * max(1.0, abs(factor)))

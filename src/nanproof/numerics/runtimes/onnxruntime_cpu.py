@@ -14,7 +14,6 @@ Its own kernels (MLAS) are polynomial approximations, other functions come from 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Final
 
 from nanproof.numerics.runtimes.forms import ErrorForm
@@ -85,9 +84,9 @@ FLOAT64: Final[dict[str, ErrorForm]] = doubled(FLOAT32) | {
     "log1p": ErrorForm(ulps=3.0, absolute=2.5e-16),
 }
 
-# What is not simply the float32 function, rounded once. In float16, x * sigmoid(x) rounds sigmoid first: half a
+# What comes on top of the float32 function, rounded once. In float16, x * sigmoid(x) rounds sigmoid first: half a
 # quantum of it, times |x| <= 17 where it isn't 0 yet.
 NARROW: Final[dict[str, ErrorForm]] = {
-    "silu": replace(FLOAT32["silu"], ulps=0.75, quanta=20.0),
-    "mish": replace(FLOAT32["mish"], ulps=1.5, quanta=20.0),
+    "silu": ErrorForm(ulps=0.75, quanta=20.0),
+    "mish": ErrorForm(ulps=1.5, quanta=20.0),
 }

@@ -1,0 +1,91 @@
+"""The tables against the installed runtimes: no result may fall outside of what a table allows.
+
+A slice of the sweep (``runtime_sweep.py`` does millions of points). A failure here after an update of a runtime means
+that proofs for that runtime no longer hold: run the sweep and correct the table.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import product
+
+import pytest
+
+from nanproof.numerics.dtypes import BFLOAT16, FLOAT16, FLOAT32, FLOAT64, DType
+from nanproof.numerics.runtimes import ErrorForm, error_form
+from nanproof.numerics.runtimes import widen as true_widen
+from tests.numerics import runtime_sweep as sweeps
+
+DTYPES = (FLOAT32, FLOAT64, FLOAT16, BFLOAT16)
+CASES = [("torch", function) for function in sweeps.REAL if function != "hardsigmoid"]
+CASES += [("onnxruntime", function) for function in sweeps.REAL if function in sweeps.ONNX_OPS]
+
+
+def points(dtype: DType) -> int:
+    return 50_000 if dtype is FLOAT32 else 15_000
+
+
+@pytest.mark.parametrize(("runtime", "function"), CASES)
+def test_no_result_falls_outside_its_form(runtime: str, function: str) -> None:
+    pytest.importorskip(runtime)
+    assert sweeps.covers(runtime, function, FLOAT32)
+    for dtype in DTYPES:
+        if sweeps.covers(runtime, function, dtype):
+            outcome = sweeps.sweep(runtime, function, dtype, points(dtype))
+            assert outcome.points > points(dtype) // 2
+            assert outcome.outside == 0, outcome.example
+
+
+@pytest.mark.parametrize("log", [False, True], ids=["softmax", "log_softmax"])
+@pytest.mark.parametrize("runtime", ["torch", "onnxruntime"])
+def test_softmax_rows(runtime: str, *, log: bool) -> None:
+    pytest.importorskip(runtime)
+    covered = [dtype for dtype in DTYPES if sweeps.covers(runtime, "softmax", dtype)]
+    assert FLOAT32 in covered
+    for dtype, length in product(covered, (1, 2, 7, 37, 600)):
+        outside, _, example = sweeps.sweep_softmax(runtime, dtype, length, log=log)
+        assert outside == 0, example
+
+
+@pytest.mark.parametrize("alpha", [0.3, 1.7, 20.0])
+@pytest.mark.parametrize("function", ["elu", "celu"])
+@pytest.mark.parametrize("runtime", ["torch", "onnxruntime"])
+def test_other_alphas(runtime: str, function: str, alpha: float) -> None:
+    pytest.importorskip(runtime)
+    outside, example = sweeps.sweep_alpha(runtime, function, alpha, 20_000)
+    assert outside == 0, example
+
+
+def test_the_facts_that_verdicts_rest_on() -> None:
+    sigmoid = error_form("onnxruntime", "sigmoid", FLOAT32)
+    at_minus_20 = 1 / (1 + math.exp(20))
+    assert true_widen(sigmoid, FLOAT32, at_minus_20, at_minus_20)[0] == 0.0
+    assert true_widen(sigmoid, FLOAT32, 1.0, 1.0)[1] > 1.0
+    torch_sigmoid = error_form("torch", "sigmoid", FLOAT32)
+    assert true_widen(torch_sigmoid, FLOAT32, at_minus_20, at_minus_20)[0] > 0.0
+    assert true_widen(torch_sigmoid, FLOAT32, 1.0, 1.0)[1] == 1.0
+    assert true_widen(error_form("torch", "cosh", FLOAT32), FLOAT32, 1.0, math.cosh(88.8))[1] == math.inf
+    assert true_widen(error_form("ieee", "cosh", FLOAT32), FLOAT32, 1.0, math.cosh(88.8))[1] < math.inf
+
+
+# Planted faults: a table that promises too much must be caught.
+OPTIMISTIC = [
+    ("torch", "rsqrt", ErrorForm(ulps=0.1)),
+    ("torch", "cosh", ErrorForm(ulps=4.0)),
+    ("torch", "fmod", ErrorForm()),
+    ("torch", "sigmoid", ErrorForm(ulps=2.0, quanta=1.0)),
+    ("torch", "sqrt", ErrorForm()),
+    ("onnxruntime", "sigmoid", ErrorForm(ulps=4.0)),
+    ("onnxruntime", "tanh", ErrorForm(absolute=4e-7, image=(-1.0, 1.0))),
+    ("onnxruntime", "log", ErrorForm(ulps=0.5)),
+    ("onnxruntime", "elu", ErrorForm(ulps=4.0)),
+]
+
+
+@pytest.mark.parametrize(("runtime", "function", "form"), OPTIMISTIC, ids=lambda case: str(case)[:12])
+def test_an_optimistic_table_is_caught(
+    runtime: str, function: str, form: ErrorForm, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip(runtime)
+    monkeypatch.setattr(sweeps, "error_form", lambda *_: form)
+    assert sweeps.sweep(runtime, function, FLOAT32, 40_000).outside > 0
