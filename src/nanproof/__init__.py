@@ -40,21 +40,23 @@ def check(
 
     Raises InputError with one clear sentence if the model can't be read or a name or range makes no sense.
     """
-    from nanproof.analysis import analyse
-    from nanproof.analysis.options import Options
+    from nanproof.analysis import Options, analyse
     from nanproof.findings.names import expand
     from nanproof.frontends.onnx import load
     from nanproof.model.graph import Model
-    from nanproof.model.roles import Role, infer
     from nanproof.ops import lookup
 
     loaded = model if isinstance(model, Model) else load(model, known=lambda domain, op: lookup(domain, op) is not None)
-    if roles:
-        meant = expand({name: Role(role) for name, role in roles.items()}, loaded.roles, "the value")
-        loaded.roles = infer(loaded.graph, meant)
-    meant_ranges = expand(dict(ranges or {}), loaded.roles, "the value") if ranges else {}
-    options = Options(ranges=meant_ranges, dims=dict(dims or {}), weights=weights, runtime=runtime)
-    return analyse(loaded, options)
+    return analyse(
+        loaded,
+        Options(
+            ranges=ranges or {},
+            dims=dims or {},
+            roles=expand(roles, loaded.roles, "the value") if roles else {},
+            weights=weights,
+            runtime=runtime,
+        ),
+    )
 
 
 def __getattr__(name: str) -> Any:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from tests.report.samples import FINDING, finding, note, report
 
-from nanproof.findings.selection import keep, wanted, without
+from nanproof.findings.selection import keep, silenced, wanted, without
 
 
 @pytest.mark.parametrize(
@@ -42,3 +42,21 @@ def test_a_baseline_leaves_out_what_it_knows_and_says_so() -> None:
         "2 findings are in the baseline and not shown",
     )
     assert without(report(FINDING), {"NP101-else"}) == report(FINDING)
+
+
+@pytest.mark.parametrize(
+    ("source", "silent"),
+    [
+        (None, False),
+        ("y = torch.log(p)", False),
+        ("y = torch.log(p)  # nanproof is right", False),
+        ("y = torch.log(p)  # nanproof: ignore", True),
+        ("y = torch.log(p)  #nanproof:ignore[NP101] p is never 0", True),
+        ("y = torch.log(p)  # nanproof: ignore[NP2, np1]", True),
+        ("y = torch.log(p)  # nanproof: ignore[NP2]", False),
+        ("y = torch.log(p)  # nanproof: ignore[]", False),
+    ],
+)
+def test_a_comment_on_the_source_line_silences(source: str | None, silent: bool) -> None:
+    assert silenced("NP101", source) is silent
+    assert (keep(report(finding(source=source))).findings == ()) is silent

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -28,10 +29,24 @@ def _longest(code: str, prefixes: Iterable[str]) -> int | None:
 
 
 def keep(report: Report, select: Sequence[str] = (), ignore: Sequence[str] = ()) -> Report:
-    """The report with the findings of the wanted codes only. The counts of sites stay as they are."""
-    if not select and not ignore:
-        return report
-    return replace(report, findings=tuple(f for f in report.findings if wanted(f.code, select, ignore)))
+    """The report with the findings of the wanted codes only, and without those that their source line silences.
+
+    The counts of sites stay as they are: a finding that isn't shown is still no proof.
+    """
+    left = tuple(f for f in report.findings if wanted(f.code, select, ignore) and not silenced(f.code, f.source))
+    return report if len(left) == len(report.findings) else replace(report, findings=left)
+
+
+def silenced(code: str, source: str | None) -> bool:
+    """Whether the source line says '# nanproof: ignore' (all codes) or '# nanproof: ignore[NP101, NP2]' (these)."""
+    if source is None or "nanproof" not in source:
+        return False
+    comment = re.search(r"#\s*nanproof:\s*ignore(?:\[([^\]]*)\])?", source)
+    if comment is None:
+        return False
+    if comment[1] is None:
+        return True
+    return any(code.startswith(part.strip().upper()) for part in comment[1].split(",") if part.strip())
 
 
 def without(report: Report, known: Collection[str]) -> Report:
