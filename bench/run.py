@@ -236,7 +236,7 @@ def read_through(path: Path) -> float:
 
 def met(value: float, budget: float | None) -> str:
     """Whether a figure keeps its budget, in words."""
-    return "" if budget is None else "met" if value <= budget else f"{value / budget:.1f} x over"
+    return "" if budget is None else "met" if value <= budget else f"{value / budget:.3g} x over"
 
 
 def table(title: str, head: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
