@@ -67,7 +67,7 @@ def test_counts_and_lists() -> None:
         ({"interval": (1 / 3, 1 / 3)}, "p is in [0.3333, 0.3334]; Log needs more than 0"),
         ({"interval": EMPTY}, "p has no element; Log needs more than 0"),
         ({"operand_name": ""}, "operand 0 of Log is in [0, 1]; Log needs more than 0"),
-        ({"operand": -1, "needs": "at most 65504"}, "the result of Log is in [0, 1]; it needs at most 65504"),
+        ({"operand": -1, "needs": "at most 65504"}, "the result of Log is in [0, 1]; needed: at most 65504"),
     ],
 )
 def test_seen(changes: dict[str, object], text: str) -> None:
@@ -79,13 +79,14 @@ def test_seen(changes: dict[str, object], text: str) -> None:
     [
         ({}, "could not rule out -Inf"),
         ({"may": ("nan", "-inf")}, "could not rule out NaN or -Inf"),
-        ({"may": ()}, "could not rule out a failure"),
+        ({"may": ()}, None),
+        ({"may": (), "verdict": Verdict.INEVITABLE}, "will give a wrong result for every input in range"),
         ({"verdict": Verdict.INEVITABLE}, "will give -Inf for every input in range"),
         ({"verdict": Verdict.CONFIRMED}, "can give -Inf, confirmed"),
         ({"verdict": Verdict.REPRODUCED, "witness": "test_a.py"}, "can give -Inf, reproduced by test_a.py"),
     ],
 )
-def test_certainty(changes: dict[str, object], text: str) -> None:
+def test_certainty(changes: dict[str, object], text: str | None) -> None:
     assert wording.certainty(finding(**changes)) == text
 
 

@@ -22,7 +22,7 @@ Log of Sigmoid, the loss on logits instead of on probabilities
 
 NP201~ exp that can overflow
   node /act/Exp
-  the result of Exp is in [1, inf]; it needs at most 3.4e38
+  the result of Exp is in [1, inf]; needed: at most 3.4e38
   will give +Inf for every input in range
   the same cause at /act_1/Exp, /act_2/Exp
   fix: F.softplus(x)   proved for |x| <= 3.4e38
@@ -38,7 +38,7 @@ why, with examples: nanproof rule NP101
 
 QUIET_TEXT = """\
 NP101 model.py:43: p is in [0, 1]; Log needs more than 0
-NP201~ node /act/Exp: the result of Exp is in [1, inf]; it needs at most 3.4e38
+NP201~ node /act/Exp: the result of Exp is in [1, inf]; needed: at most 3.4e38
 model.onnx: 2 findings; 12 sites (10 safe, 2 possible) in 25 nodes, 0.12 s, for runtime onnxruntime
 """
 

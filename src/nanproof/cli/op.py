@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from inspect import isfunction
 from typing import TYPE_CHECKING
 
 from nanproof.findings.errors import InputError
@@ -58,7 +59,9 @@ def describe(op: Op) -> str:
         return f"{code} ({rule.title})" if rule else code
 
     lines = [full_name(op)]
-    lines += [f"  fails at   {need.text}: {titled(need.code)}" for need in op.requires]
+    for need in op.requires:
+        only = f" ({need.only} operands)" if need.only else ""
+        lines.append(f"  fails at   {need.text}{only}: {titled(need.code)}")
     if op.overflow:
         lines.append(f"  overflows  {titled(op.overflow)}")
     if not op.requires and not op.overflow:
@@ -74,10 +77,12 @@ def describe(op: Op) -> str:
 
 
 def _bound(op: Op) -> str:
-    """The class of the bound with the first line of what it says of itself."""
+    """The class of the bound with the first sentence of why it holds."""
     name = getattr(op.bound, "__name__", type(op.bound).__name__).strip("_")
-    about = (getattr(op.bound, "__doc__", None) or "").strip().split("\n")[0].rstrip(".")
-    return f"{name}: {about}" if about else name
+    name = "a rule of its own" if name in {"<lambda>", "partial"} else name.replace("_", " ")
+    about = getattr(op.bound, "text", None) or (getattr(op.bound, "__doc__", None) if isfunction(op.bound) else None)
+    first = " ".join((about or "").split("\n\n")[0].split()).split(". ")[0].rstrip(".")
+    return f"{name}: {first}" if first else name
 
 
 def _rounding(op: Op) -> str:

@@ -89,13 +89,19 @@ def seen(finding: Finding) -> str:
         what = f"is {number(lo)}" if number(lo) == repr(lo).removesuffix(".0") else f"is in {interval(lo, hi)}"
     else:
         what = f"is in {interval(lo, hi)}"
-    needer = "it" if finding.operand < 0 else finding.op
-    return f"{subject(finding)} {what}; {needer} needs {finding.needs}"
+    # A result isn't needed by its own operator, but by whatever uses it.
+    needed = "needed: " if finding.operand < 0 else f"{finding.op} needs "
+    return f"{subject(finding)} {what}; {needed}{finding.needs}"
 
 
-def certainty(finding: Finding) -> str:
-    """How sure we are that it fails, with what then comes out: will, can, could not rule out."""
-    what = born(finding.may) or "a failure"
+def certainty(finding: Finding) -> str | None:
+    """How sure we are that it fails, with what then comes out: will, can, could not rule out.
+
+    None for an alarm about a loss of precision, at which nothing is born: its reasons say what it leads to.
+    """
+    what = born(finding.may) or "a wrong result"
+    if finding.verdict is Verdict.POSSIBLE and not finding.may:
+        return None
     if finding.verdict is Verdict.INEVITABLE:
         return f"will give {what} for every input in range"
     if finding.verdict is Verdict.POSSIBLE:

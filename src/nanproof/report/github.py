@@ -26,8 +26,8 @@ def annotation(finding: Finding, target: str) -> str:
     }
     listed = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
     parts = [wording.seen(finding), *(f"because {reason}" for reason in finding.because[:1])]
-    parts.append(finding.note or wording.certainty(finding))
-    body = f"{'. '.join(parts)} (node {finding.node})"
+    parts.append(finding.note or wording.certainty(finding) or "")
+    body = f"{'. '.join(filter(None, parts))} (node {finding.node})"
     return f"::{COMMANDS[level(finding)]} {listed}::{_data(body)}"
 
 

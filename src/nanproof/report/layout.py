@@ -74,7 +74,7 @@ def _finding(finding: Finding, detail: int, *, advise: bool) -> Iterator[Line]:
     yield ((INDENT + wording.seen(finding), ""),)
     for reason in _reasons(finding.because, detail):
         yield ((INDENT + "because " + reason, ""),)
-    yield _outcome(finding)
+    yield from _outcome(finding)
     for text in (wording.reaches(finding), wording.also(finding)):
         if text:
             yield ((INDENT + text, ""),)
@@ -88,9 +88,11 @@ def _finding(finding: Finding, detail: int, *, advise: bool) -> Iterator[Line]:
         yield ((INDENT + finding.id, "dim"),)
 
 
-def _outcome(finding: Finding) -> Line:
-    style = "error" if finding.verdict is not Verdict.POSSIBLE else "warning"
-    return ((INDENT + wording.certainty(finding), style),)
+def _outcome(finding: Finding) -> Iterator[Line]:
+    outcome = wording.certainty(finding)
+    if outcome:
+        style = "error" if finding.verdict is not Verdict.POSSIBLE else "warning"
+        yield ((INDENT + outcome, style),)
 
 
 def _reasons(because: Sequence[str], detail: int) -> Iterator[str]:
