@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from nanproof.analysis.state import State, unbounded
+from nanproof.analysis.state import State
 from nanproof.domain.box import Box
 from nanproof.domain.lattice import join
 from nanproof.model.lower import Program, Step
@@ -16,10 +16,8 @@ class RunLevel(Protocol):
     def __call__(self, state: State, program: Program, *, certain: bool) -> None: ...
 
 
-def run_branches(state: State, step: Step, *, certain: bool, run: RunLevel) -> tuple[Box, ...]:
-    """Propagate through an If. Other operators with bodies have no bound yet."""
-    if step.node.op != "If":
-        return unbounded(state, step)
+def run_if(state: State, step: Step, *, certain: bool, run: RunLevel) -> tuple[Box, ...]:
+    """Propagate through an If."""
     state.makers.update(dict.fromkeys(step.outputs, step))
     other, then = step.branches  # by attribute name: else_branch, then_branch
     condition = state.boxes[step.inputs[0]]

@@ -8,7 +8,8 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from nanproof.analysis.branching import run_branches
+from nanproof.analysis.branching import run_if
+from nanproof.analysis.loops import run_loop, run_scan
 from nanproof.analysis.masking import Masks, find_masks
 from nanproof.analysis.state import Site, State, hull_of, unbounded
 from nanproof.domain.box import INFS, NAN, Box
@@ -44,7 +45,7 @@ def run_level(state: State, program: Program, *, certain: bool) -> None:
         state.nodes += 1
         op = step.op
         if step.branches:
-            results = run_branches(state, step, certain=certain, run=run_level)
+            results = _with_branches(state, step, certain=certain)
         elif op is None:
             results = unbounded(state, step)
         else:
@@ -56,6 +57,18 @@ def run_level(state: State, program: Program, *, certain: bool) -> None:
                 state.makers[slot] = step
         for slot in masks.last_use(index, program):
             boxes[slot] = None
+
+
+def _with_branches(state: State, step: Step, *, certain: bool) -> tuple[Box, ...]:
+    """Control flow; other operators with bodies have no bound yet."""
+    name = step.node.op
+    if name == "If":
+        return run_if(state, step, certain=certain, run=run_level)
+    if name == "Loop":
+        return run_loop(state, step, certain=certain, run=run_level)
+    if name == "Scan":
+        return run_scan(state, step, certain=certain, run=run_level)
+    return unbounded(state, step)
 
 
 def _with_record(state: State, step: Step, op: Op, mask: Masks.Mask | None, *, certain: bool) -> tuple[Box, ...]:

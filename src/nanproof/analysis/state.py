@@ -84,3 +84,21 @@ def hull_of(box: Box) -> Box:
     if box.cuts is None and box.known is None and box.form is None:
         return box
     return Box(box.dtype, box.shape, *box.hull(), box.flags)
+
+
+class Trial:
+    """A propagation whose findings don't count: sites and counters are put back at the end."""
+
+    __slots__ = ("kept", "state")
+
+    def __init__(self, state: State) -> None:
+        self.state = state
+
+    def __enter__(self) -> None:
+        s = self.state
+        self.kept = (len(s.sites), dict(s.origins), set(s.weak), s.total, s.nodes, dict(s.unknown))
+
+    def __exit__(self, *_: object) -> None:
+        s = self.state
+        count, s.origins, s.weak, s.total, s.nodes, s.unknown = self.kept
+        del s.sites[count:]

@@ -1,0 +1,300 @@
+"""Loop and Scan: unrolled while the course is decided, else a fixpoint.
+
+A loop whose trip count and condition are known is unrolled, up to a limit. From
+where they aren't (or the limit is reached), the carried values are iterated to
+a fixpoint: joined with what the body makes of them, widened until nothing
+grows, then narrowed by one more pass. The findings of a body come from the
+unrolled iterations and from the last pass over the fixpoint, never from a trial.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf
+
+from nanproof.analysis.branching import RunLevel
+from nanproof.analysis.state import State, Trial
+from nanproof.dims import Size, bounds, symbol
+from nanproof.domain.box import Box, finite, of_array, top
+from nanproof.domain.lattice import contains, join, widen
+from nanproof.domain.moves import concatenated, merged_over, part, reshaped
+from nanproof.model.lower import Program, Step
+from nanproof.numerics.dtypes import BOOL, INT64
+
+UNROLLED = 64
+"""Most iterations of one loop that are analysed one by one."""
+
+UNROLLED_NODES = 20_000
+"""Most nodes that unrolling one loop may visit."""
+
+PATIENCE = 12
+"""Widening steps until the carried values that still move are given up."""
+
+
+@dataclass(slots=True)
+class Course:
+    """How many iterations there may be, and how an iteration is fed.
+
+    ``most`` None is unbounded. ``conditional`` says that the body's first result
+    decides whether to go on.
+    """
+
+    least: int
+    most: int | None
+    length: Size
+    conditional: bool
+
+
+def run_loop(state: State, step: Step, *, certain: bool, run: RunLevel) -> tuple[Box, ...]:
+    """ONNX Loop: operands are the trip count, the condition and the carried values."""
+    body = step.branches[0]
+    count = _operand(state, step, 0)
+    go = _operand(state, step, 1)
+    carried = [_value(state, slot) for slot in step.inputs[2:]]
+    low, high = (0.0, inf) if count is None else count.hull()
+    least, most = max(int(low), 0), None if high >= 2.0**62 else max(int(high), 0)
+    if go is not None and go.hull()[1] <= 0:
+        least, most = 0, 0
+    elif go is not None and go.hull()[0] < 1:
+        least = 0
+    length: Size = least if least == most else symbol(f"trips_{step.node.name or step.outputs[0]}")
+    loop = _Loop(state, step, body, run, Course(least, most, length, conditional=True))
+    return loop.results(carried, certain=certain)
+
+
+def run_scan(state: State, step: Step, *, certain: bool, run: RunLevel) -> tuple[Box, ...]:
+    """ONNX Scan: carried values, and tensors that are walked through along an axis."""
+    body = step.branches[0]
+    walked = int(step.attrs["num_scan_inputs"])  # type: ignore[arg-type]
+    operands = [_value(state, slot) for slot in step.inputs]
+    split = len(operands) - walked
+    axes = _axes(step, "scan_input_axes", walked)
+    backwards = _axes(step, "scan_input_directions", walked)
+    feeds = [_Walk(box, axis, bool(back)) for box, axis, back in zip(operands[split:], axes, backwards, strict=True)]
+    length: Size = feeds[0].length
+    least, most = (length, length) if isinstance(length, int) else bounds(length, state.setting.dims)
+    loop = _Loop(state, step, body, run, Course(least, most, length, conditional=False), feeds)
+    return loop.results(operands[:split], certain=certain)
+
+
+@dataclass(frozen=True, slots=True)
+class _Walk:
+    """A tensor that a Scan walks through."""
+
+    box: Box
+    axis: int
+    backwards: bool
+
+    @property
+    def place(self) -> int:
+        rank = 0 if self.box.shape is None else len(self.box.shape)
+        return self.axis % rank if rank else 0
+
+    @property
+    def length(self) -> Size:
+        return symbol("scan_length") if self.box.shape is None else self.box.shape[self.place]
+
+    def at(self, iteration: int) -> Box:
+        """The slice of one iteration, of an axis of known size."""
+        assert self.box.shape is not None
+        size = self.box.shape[self.place]
+        assert isinstance(size, int)
+        index = size - 1 - iteration if self.backwards else iteration
+        return self._without_axis(part(self.box, self.place, (index, index + 1, 1)))
+
+    def anywhere(self) -> Box:
+        """A slice of any iteration."""
+        if self.box.shape is None:
+            return Box(self.box.dtype, None, *self.box.hull(), self.box.flags)
+        whole = merged_over(self.box, (self.place,))
+        return self._without_axis(part(whole, self.place, (0, 1, 1), size=1))
+
+    def _without_axis(self, box: Box) -> Box:
+        assert box.shape is not None
+        return reshaped(box, (*box.shape[: self.place], *box.shape[self.place + 1 :]))
+
+
+class _Loop:
+    """One loop being analysed: its body, its course, and the slices of its stacked results."""
+
+    def __init__(  # noqa: PLR0917 - made in two places, above
+        self, state: State, step: Step, body: Program, run: RunLevel, course: Course, feeds: Sequence[_Walk] = ()
+    ) -> None:
+        self.state, self.step, self.body, self.run = state, step, body, run
+        self.course, self.feeds = course, feeds
+        self.constants = _own_constants(state, body)
+
+    def results(self, carried: list[Box], *, certain: bool) -> tuple[Box, ...]:
+        """The Boxes of the node's results."""
+        width = len(carried)
+        slices: list[list[Box]] = []
+        done, decided = 0, True
+        counted = (self.state.total, self.state.nodes)
+        limit = min(UNROLLED, max(1, UNROLLED_NODES // max(1, len(self.body.steps))))
+        while decided and done < self.course.least and done < limit:
+            go, carried, stacked = self._iterate(carried, done, certain=certain)
+            counted = counted if done else (self.state.total, self.state.nodes)
+            slices.append(stacked)
+            done += 1
+            if self.course.conditional and go is not None:
+                low, high = go.hull()
+                if high <= 0:
+                    return self._finished(carried, slices, done)
+                decided = low >= 1
+        if self.course.most == done:
+            self._recount(counted, done)
+            return self._finished(carried, slices, done)
+        carried, stacked = self._fixpoint(carried, width)
+        self._recount(counted, done)
+        slices.append(stacked)
+        return self._finished(carried, slices, None)
+
+    def _recount(self, counted: tuple[int, int], done: int) -> None:
+        """Sites and nodes of a body count once, however often it was visited."""
+        if done:
+            self.state.total, self.state.nodes = counted
+
+    def _iterate(
+        self, carried: Sequence[Box], iteration: int | None, *, certain: bool
+    ) -> tuple[Box | None, list[Box], list[Box]]:
+        """One pass over the body: (condition, carried values, slices of stacked results)."""
+        state, body = self.state, self.body
+        for slot, box in self.constants:
+            state.boxes[slot] = box
+        formal = list(body.inputs)
+        if self.course.conditional:
+            state.boxes[formal[0]] = _counter(iteration, self.course.most)
+            state.boxes[formal[1]] = finite(BOOL, (), 1, 1)
+            formal = formal[2:]
+        feeds = [f.anywhere() if iteration is None else f.at(iteration) for f in self.feeds]
+        for slot, box in zip(formal, (*carried, *feeds), strict=True):
+            state.boxes[slot] = box
+            state.hulls[slot] = box
+        self._carry_origins(formal[: len(carried)])
+        self.run(state, body, certain=certain)
+        outputs = [_value(state, slot) for slot in body.outputs]
+        go = outputs.pop(0) if self.course.conditional else None
+        return go, outputs[: len(carried)], outputs[len(carried) :]
+
+    def _carry_origins(self, formal: Sequence[int]) -> None:
+        """What flowed into the operands, or out of the previous iteration, flows into the body."""
+        state = self.state
+        first = 2 if self.course.conditional else 0
+        after = self.body.outputs[1 if self.course.conditional else 0 :]
+        for place, slot in enumerate(formal):
+            sources = (self.step.inputs[first + place], after[place])
+            found = tuple(dict.fromkeys(i for s in sources for i in state.origins.get(s, ())))
+            if found:
+                state.origins[slot] = found
+
+    def _fixpoint(self, carried: list[Box], width: int) -> tuple[list[Box], list[Box]]:
+        """Carried values after any number of further iterations, and any slice."""
+        state = self.state
+        entry, current = carried, carried
+        for attempt in range(PATIENCE + 1):
+            with Trial(state):
+                _, after, _ = self._iterate(current, None, certain=False)
+            if all(contains(a, b) for a, b in zip(current, after, strict=True)):
+                break
+            if attempt == PATIENCE:
+                current = [top(b.dtype) for b in current]
+            else:
+                grown = [join(a, b) for a, b in zip(current, after, strict=True)]
+                current = [widen(a, b) for a, b in zip(current, grown, strict=True)] if attempt else grown
+        with Trial(state):  # narrowing: one more pass from a fixpoint stays above every run
+            _, after, _ = self._iterate(current, None, certain=False)
+        narrowed = [join(a, b) for a, b in zip(entry, after, strict=True)]
+        current = [n if contains(c, n) else c for c, n in zip(current, narrowed, strict=True)]
+        _, after, stacked = self._iterate(current, None, certain=False)
+        return [join(a, b) for a, b in zip(entry, after, strict=True)][:width], stacked
+
+    def _finished(self, carried: list[Box], slices: list[list[Box]], done: int | None) -> tuple[Box, ...]:
+        """Carry what flowed through the body to the node's results, and stack the slices."""
+        state, step, body = self.state, self.step, self.body
+        inner = body.outputs[1:] if self.course.conditional else body.outputs
+        for outer, slot in zip(step.outputs, inner, strict=False):
+            found = (*state.origins.get(outer, ()), *state.origins.get(slot, ()))
+            if found:
+                state.origins[outer] = tuple(dict.fromkeys(found))
+            if slot in state.weak:
+                state.weak.add(outer)
+        length = self.course.length if done is None else done
+        axes = _axes(step, "scan_output_axes", len(inner) - len(carried))
+        backwards = _axes(step, "scan_output_directions", len(inner) - len(carried))
+        stacks = []
+        for place, (axis, back) in enumerate(zip(axes, backwards, strict=True)):
+            column = [s[place] for s in slices]
+            if back:
+                column.reverse()
+            declared = state.declared.get(state.program.names[inner[len(carried) + place]])
+            stacks.append(_stacked(column, axis, length, None if declared is None else declared.shape, done))
+            if not column:
+                dtype = top(INT64).dtype if declared is None or declared.dtype is None else declared.dtype
+                stacks[-1] = Box(dtype, None, inf, -inf)
+        return (*carried, *stacks)
+
+
+def _stacked(column: list[Box], axis: int, length: Size, shape: object, done: int | None) -> Box:
+    """Slices as one tensor with a new axis."""
+    if not column:
+        return top(INT64)
+    ranked = [b for b in column if b.shape is not None]
+    if len(ranked) != len(column) or len({len(b.shape or ()) for b in column}) != 1:
+        lo, hi = min(b.hull()[0] for b in column), max(b.hull()[1] for b in column)
+        flags = 0
+        for box in column:
+            flags |= box.flags
+        return Box(column[0].dtype, None, lo, hi, flags)
+    rank = len(column[0].shape or ())
+    place = axis % (rank + 1)
+    lifted = [reshaped(b, (*(b.shape or ())[:place], 1, *(b.shape or ())[place:])) for b in column]
+    if done is not None:
+        return concatenated(lifted, place)
+    whole = lifted[0]
+    for box in lifted[1:]:
+        whole = join(whole, box)
+    full = (*(whole.shape or ())[:place], length, *(whole.shape or ())[place + 1 :])
+    return Box(whole.dtype, full, *whole.hull(), whole.flags)
+
+
+def _counter(iteration: int | None, most: int | None) -> Box:
+    if iteration is not None:
+        import numpy as np
+
+        return of_array(INT64, np.asarray(iteration))
+    return finite(INT64, (), 0, 2.0**62 if most is None else max(most - 1, 0))
+
+
+def _own_constants(state: State, body: Program) -> list[tuple[int, Box]]:
+    """Stored values that a pass over the body may drop after their last use there."""
+    found: dict[int, Box] = {}
+
+    def collect(program: Program) -> None:
+        for slots in program.last_use:
+            for slot in slots:
+                box = state.boxes[slot]
+                if slot in state.program.initial and box is not None:
+                    found[slot] = box
+        for step in program.steps:
+            for branch in step.branches:
+                collect(branch)
+
+    collect(body)
+    return list(found.items())
+
+
+def _axes(step: Step, name: str, count: int) -> list[int]:
+    given = step.attrs.get(name)
+    return [int(a) for a in given] if isinstance(given, tuple) else [0] * count  # type: ignore[arg-type]
+
+
+def _operand(state: State, step: Step, position: int) -> Box | None:
+    slot = step.inputs[position] if position < len(step.inputs) else -1
+    return state.boxes[slot] if slot >= 0 else None
+
+
+def _value(state: State, slot: int) -> Box:
+    box = state.boxes[slot]
+    assert box is not None
+    return box
