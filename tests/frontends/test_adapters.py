@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from itertools import pairwise
 
 import numpy as np
 import onnx
 import onnxruntime
 import pytest
 from onnx import TensorProto, defs, helper
+from tests.frontends.to_onnx import to_onnx
 
 from nanproof.findings.errors import InputError
 from nanproof.frontends.onnx import load, load_text
 from nanproof.frontends.onnx.adapters import ADAPTERS
-from tests.frontends.to_onnx import to_onnx
 
 RANDOM = np.random.default_rng(7)
 
@@ -183,12 +184,12 @@ def test_no_changed_operator_is_forgotten() -> None:
     covered = set(ADAPTERS) | {name for names in COMPATIBLE for name in names.split()}
     versions: dict[str, dict[int, defs.OpSchema]] = defaultdict(dict)
     for schema in defs.get_all_schemas_with_history():
-        if schema.domain == "":  # noqa: PLC1901 - the default domain is the empty string
+        if schema.domain == "":
             versions[schema.name][schema.since_version] = schema
     changed = set()
     for name, history in versions.items():
         ordered = [history[version] for version in sorted(history)]
-        for old, new in zip(ordered, ordered[1:], strict=False):
+        for old, new in pairwise(ordered):
             if _form(old) != _form(new):
                 changed.add(name)
     assert changed <= covered

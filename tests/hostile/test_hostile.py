@@ -11,11 +11,11 @@ import numpy as np
 import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
+from tests.frontends.models import external, model, relu, tensor
 
 from nanproof.findings.errors import InputError
 from nanproof.frontends.onnx import load, load_text
 from nanproof.model.lower import lower
-from tests.frontends.models import external, model, relu, tensor
 
 GOOD = model([relu()]).SerializeToString()
 ADD = helper.make_node("Add", ["x", "w"], ["y"], "add")
@@ -152,6 +152,15 @@ def test_every_truncation_is_told(tmp_path: Path) -> None:
     for end in range(len(data)):
         try:
             lower(load(data[:end]), lambda domain, op: None)
+        except InputError:  # noqa: PERF203
+            continue
+
+
+def test_bytes_where_text_belongs() -> None:
+    for old in (b"Relu", b"node-name", b"\x01x", b"\x01y"):
+        data = model([relu(name="node-name", doc_string="node-name")]).SerializeToString().replace(old, old[:-1] + b"\xff")
+        try:
+            lower(load(data), lambda domain, op: None)
         except InputError:
             continue
 

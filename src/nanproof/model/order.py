@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import heapq
 from typing import TYPE_CHECKING
 
 from nanproof.findings.errors import InputError
 from nanproof.model.graph import subgraphs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from collections.abc import Set as AbstractSet
 
     from nanproof.model.graph import Graph, Node
 
+    Free = dict[int, frozenset[str]]  # by the id of a graph: what it reads from outside
 
-def arrange(graph: Graph, outer: AbstractSet[str] = frozenset()) -> None:
+
+def arrange(graph: Graph) -> None:
     """Sort the nodes of a graph and of its subgraphs in place; nodes that are in order already keep the file's order.
 
     Raises InputError for a value that nothing defines, a value defined twice, and a cycle.
     """
+    _arrange(graph, frozenset(), {})
+
+
+def _arrange(graph: Graph, outer: AbstractSet[str], free: Free) -> None:
     defined: set[str] = {""}
     for declared in graph.inputs:
         if declared.name in defined:
@@ -34,7 +40,7 @@ def arrange(graph: Graph, outer: AbstractSet[str] = frozenset()) -> None:
                     ordered = False
                     break
             else:
-                if node.attrs and not _captures_defined(node, defined, outer):
+                if node.attrs and not _captures_defined(node, defined, outer, free):
                     ordered = False
         for name in node.outputs:
             if name:
@@ -44,11 +50,18 @@ def arrange(graph: Graph, outer: AbstractSet[str] = frozenset()) -> None:
                 defined.add(name)
     _check_inputs_not_produced(graph, produced)
     if not ordered:
-        _sort(graph, produced, outer)
-    for name in graph.outputs:
-        if name not in defined and name not in outer:
-            raise InputError(_dangling(name, f'the outputs of the graph "{graph.name}"'))
-    _arrange_bodies(graph, defined, outer)
+        _sort(graph, outer, free)
+    _check_names(graph, defined, outer)
+    _arrange_bodies(graph, defined, outer, free)
+
+
+def _check_names(graph: Graph, defined: AbstractSet[object], outer: AbstractSet[str]) -> None:
+    for name in defined:
+        if type(name) is not str:  # protobuf gives bytes where a string isn't UTF-8
+            raise InputError(f"a value has a name that isn't UTF-8 ({name!r:.60}): the file is damaged, export the model again")
+    for output in graph.outputs:
+        if output not in defined and output not in outer:
+            raise InputError(_dangling(output, f'the outputs of the graph "{graph.name}"'))
 
 
 def _check_inputs_not_produced(graph: Graph, produced: set[str]) -> None:
@@ -57,47 +70,39 @@ def _check_inputs_not_produced(graph: Graph, produced: set[str]) -> None:
             raise InputError(_twice(declared.name, graph))
 
 
-def _arrange_bodies(graph: Graph, defined: set[str], outer: AbstractSet[str]) -> None:
+def _arrange_bodies(graph: Graph, defined: set[str], outer: AbstractSet[str], free: Free) -> None:
     scope: AbstractSet[str] | None = None
     for node in graph.nodes:
         if node.attrs:
             for body in subgraphs(node):
                 if scope is None:
                     scope = defined | outer if outer else defined
-                arrange(body, scope)
+                _arrange(body, scope, free)
 
 
-def _captures_defined(node: Node, defined: AbstractSet[str], outer: AbstractSet[str]) -> bool:
-    return not subgraphs(node) or all(name in defined or name in outer for name in captures(node))
+def _captures_defined(node: Node, defined: AbstractSet[str], outer: AbstractSet[str], free: Free) -> bool:
+    return all(name in defined or name in outer for body in subgraphs(node) for name in _free(body, free))
 
 
-def captures(node: Node) -> Iterator[str]:
-    """Yield the names that the subgraphs of a node read from outside of themselves."""
-    for body in subgraphs(node):
-        yield from _free(body)
-
-
-def _free(graph: Graph) -> Iterator[str]:
+def _free(graph: Graph, free: Free) -> frozenset[str]:
+    """Return the names that a graph reads from outside of itself."""
+    known = free.get(id(graph))
+    if known is not None:
+        return known
     bound = {declared.name for declared in graph.inputs}
-    bound.update(graph.constants)
+    bound.update(graph.constants, ("",))
+    read = set(graph.outputs)
     for node in graph.nodes:
         bound.update(node.outputs)
-    for node in graph.nodes:
-        for name in node.inputs:
-            if name and name not in bound:
-                yield name
-        for name in captures(node):
-            if name not in bound:
-                yield name
-    for name in graph.outputs:
-        if name and name not in bound:
-            yield name
+        read.update(node.inputs)
+        for body in subgraphs(node):
+            read |= _free(body, free)
+    found = free[id(graph)] = frozenset(read - bound)
+    return found
 
 
-def _sort(graph: Graph, produced: set[str], outer: AbstractSet[str]) -> None:
+def _sort(graph: Graph, outer: AbstractSet[str], free: Free) -> None:
     """Sort by Kahn's algorithm, taking of the nodes that can run the one that is first in the file."""
-    import heapq
-
     nodes = graph.nodes
     start = {declared.name for declared in graph.inputs}
     start.update(graph.constants, ("",))
@@ -106,7 +111,7 @@ def _sort(graph: Graph, produced: set[str], outer: AbstractSet[str]) -> None:
     readers: dict[int, list[int]] = {}
     for index, node in enumerate(nodes):
         names = set(node.inputs)
-        names.update(captures(node))
+        names.update(*(_free(body, free) for body in subgraphs(node)))
         needed = set()
         for name in names:
             if name in producer:

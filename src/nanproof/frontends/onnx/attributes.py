@@ -29,7 +29,7 @@ _FIELDS = {
 
 
 def attributes(
-    protos: Iterable[AttributeProto], types: dict[str, int], reader: Reader, frame: Frame, node: NodeProto | None
+    protos: Iterable[AttributeProto], types: dict[str, int] | None, reader: Reader, frame: Frame, node: NodeProto | None
 ) -> dict[str, Attr]:
     """Decode the attributes of a node; references to attributes of the calling function are replaced by their values."""
     found: dict[str, Attr] = {}
@@ -43,8 +43,13 @@ def attributes(
                 found[name] = bound
             continue
         if not kind:  # files older than IR 2 don't say
-            kind = next((_FIELDS[field.name] for field, _ in proto.ListFields() if field.name in _FIELDS), types.get(name, 0))
-        expected = types.get(name, kind)
+            kind = next((_FIELDS[field.name] for field, _ in proto.ListFields() if field.name in _FIELDS), (types or {}).get(name, 0))
+        expected = kind if types is None else types.get(name)
+        if type(name) is not str:
+            raise InputError(f"{_label(node)} has an attribute whose name isn't UTF-8 ({name!r:.60}): the file is damaged, export it again")
+        if expected is None:
+            reader.notes[f'{node.op_type if node else "an operator"} has no attribute "{name}" at this opset: it is ignored'] = None
+            continue
         if expected != kind:
             raise InputError(
                 f'attribute "{name}" of {_label(node)} holds {_kind(kind)}, it has to be {_kind(expected)}: correct the node, or export the model again'

@@ -29,9 +29,9 @@ class DataFolder:
     folder: Path | None
     files: dict[str, MappedFile] = field(default_factory=dict)
 
-    def source(self, tensor: str, entries: Iterable[tuple[str, str]], dtype: DType, shape: tuple[int, ...]) -> MappedSource:
+    def source(self, tensor: str, entries: Iterable[tuple[str | bytes, str | bytes]], dtype: DType, shape: tuple[int, ...]) -> MappedSource:
         """Find the bytes of one tensor; raises InputError when the entries or the file don't hold it."""
-        facts = dict(entries)
+        facts = {str(key): value if isinstance(value, str) else "\0" for key, value in entries}
         location = facts.get("location", "")
         file = self.files.get(location)
         if file is None:

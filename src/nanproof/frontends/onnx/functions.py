@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from nanproof.frontends.onnx.signatures import NEWEST
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Mapping
 
     from onnx import FunctionProto, NodeProto
 
@@ -14,12 +16,36 @@ if TYPE_CHECKING:
     from nanproof.numerics.dtypes import DType
 
 
+def expanded_size(function: FunctionProto, functions: Mapping[tuple[str, str, str], FunctionProto], sizes: dict[str, int]) -> int:
+    """Return how many nodes a call of a local function becomes, the functions that it calls included; `sizes` remembers."""
+    key = f"{function.domain}:{function.name}:{function.overload}"
+    if key not in sizes:
+        sizes[key] = 0  # a function that calls itself is told elsewhere
+        sizes[key] = _nodes_size(function.node, functions, sizes)
+    return sizes[key]
+
+
+def _nodes_size(
+    nodes: Iterable[NodeProto], functions: Mapping[tuple[str, str, str], FunctionProto], sizes: dict[str, int]
+) -> int:
+    total = 0
+    for node in nodes:
+        total += 1
+        called = functions.get(("" if node.domain == "ai.onnx" else node.domain, node.op_type, node.overload))
+        if called is not None:
+            total += expanded_size(called, functions, sizes)
+        for attribute in node.attribute:
+            if attribute.HasField("g"):
+                total += _nodes_size(attribute.g.node, functions, sizes)
+    return total
+
+
 def plain_body(op: str, opset: int) -> tuple[FunctionProto | None, bool]:
     """Return the function body of an operator, and whether there is one that depends on the types of the operands instead."""
     from onnx import defs
 
     try:
-        schema: Any = defs.get_schema(op, opset, "")
+        schema: Any = defs.get_schema(op, min(opset, NEWEST), "")
     except defs.SchemaError:
         return None, False
     if schema.has_function:
@@ -46,7 +72,7 @@ def typed_body(
         elif name:
             return None
         types.append(kind.SerializeToString())
-    schema: Any = defs.get_schema(node.op, max(frame.opsets.get("", 26), 26), "")
+    schema: Any = defs.get_schema(node.op, min(max(frame.opsets.get("", 26), 26), NEWEST), "")
     text = schema.get_context_dependent_function(proto.SerializeToString(), types)
     if not text:
         return None

@@ -14,6 +14,7 @@ from nanproof.frontends.onnx.read import Reader
 from nanproof.model.graph import Model
 from nanproof.model.order import arrange
 from nanproof.model.roles import infer
+from nanproof.ops.registry import lookup
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,8 +28,8 @@ if TYPE_CHECKING:
 def load(target: str | Path | bytes | ModelProto, *, known: Known | None = None, roles: Mapping[str, Role] | None = None) -> Model:
     """Load a model and bring it to one form: opset 26 or newer, functions inlined, Constant nodes folded, nodes in order.
 
-    `known(domain, op)` says which operators need no expansion from the function body of their schema. Raises InputError,
-    which names the file, when anything about the model is wrong.
+    `known(domain, op)` says which operators need no expansion from the function body of their schema: those with a record,
+    unless told otherwise. Raises InputError, which names the file, when anything about the model is wrong.
     """
     label = str(target) if isinstance(target, (str, Path)) else "the model"
     collecting = gc.isenabled()
@@ -59,11 +60,15 @@ def load_text(text: str, *, known: Known | None = None) -> Model:
 def _load(target: str | Path | bytes | ModelProto, label: str, known: Known | None, roles: Mapping[str, Role] | None) -> Model:
     proto, folder = parse(target)
     opsets = _opsets(proto)
-    reader = Reader(DataFolder(folder), known)
+    reader = Reader(DataFolder(folder), known or _has_record)
     graph = reader.model(proto, opsets)
     del proto
     arrange(graph)
     return Model(graph, max(opsets.get("", 0), TARGET), label, tuple(reader.notes), infer(graph, roles))
+
+
+def _has_record(domain: str, op: str) -> bool:
+    return lookup(domain, op) is not None
 
 
 def _opsets(proto: ModelProto) -> dict[str, int]:

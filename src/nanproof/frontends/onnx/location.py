@@ -20,9 +20,10 @@ _LIBRARY = ("/site-packages/", "/dist-packages/", "\\site-packages\\", "/torch/n
 def locate(node: NodeProto, cache: dict[str, Location | None]) -> Location | None:
     """Return where the user's program makes this node, if the exporter left it."""
     for entry in node.metadata_props:
-        if entry.key in STACK_KEYS:
+        if entry.key in STACK_KEYS and isinstance(entry.value, str):
             return _cached(entry.value, cache)
-    return _cached(node.doc_string, cache) if node.doc_string else None
+    text = node.doc_string
+    return _cached(text, cache) if text and isinstance(text, str) else None
 
 
 def _cached(text: str, cache: dict[str, Location | None]) -> Location | None:

@@ -11,6 +11,7 @@ from nanproof.dims import symbol
 from nanproof.findings.errors import InputError
 from nanproof.frontends.onnx.adapters import ADAPTERS, TARGET
 from nanproof.frontends.onnx.attributes import attributes, constant_source
+from nanproof.frontends.onnx.functions import expanded_size, plain_body, typed_body
 from nanproof.frontends.onnx.location import locate
 from nanproof.frontends.onnx.signatures import Signature, signature
 from nanproof.frontends.onnx.tensors import data_type, read_sparse, read_tensor
@@ -42,7 +43,7 @@ class Handler:
     """What the reader does with an operator at one opset."""
 
     signature: Signature | None
-    types: dict[str, int]
+    types: dict[str, int] | None  # None: no schema, anything goes
     fits: frozenset[int]  # numbers of inputs that need no closer look
     adapter: Adapter | None
     constant: bool
@@ -73,10 +74,12 @@ class Reader:
     functions: dict[tuple[str, str, str], FunctionProto] = field(default_factory=dict)
     notes: dict[str, None] = field(default_factory=dict)
     locations: dict[str, Location | None] = field(default_factory=dict)
-    handlers: dict[tuple[tuple[str, int], ...], dict[tuple[str, str, str], Handler]] = field(default_factory=dict)
+    handlers: dict[frozenset[tuple[str, int]], dict[tuple[str, str, str], Handler]] = field(default_factory=dict)
     taken: set[str] | None = None
     outermost: Graph | None = None
     expanded: int = 0
+    promised: int = 0
+    sizes: dict[str, int] = field(default_factory=dict)
     fresh_names: int = 0
 
     def model(self, proto: ModelProto, opsets: dict[str, int]) -> Graph:
@@ -139,11 +142,14 @@ class Reader:
                 location = frame.location
             attribute = proto.attribute
             if handler.constant:
-                node = Node(op, "", inputs, outputs, {}, proto.name, location)
+                node = Node(op, "", inputs, outputs, {}, text(proto.name), location)
                 self._constant(node, proto, frame)
                 continue
             attrs = attributes(attribute, handler.types, self, frame, proto) if attribute else {}
-            node = Node(op, "" if domain == "ai.onnx" else domain, inputs, outputs, attrs, proto.name, location)
+            name = proto.name
+            if type(name) is not str:
+                name = text(name)
+            node = Node(op, "" if domain == "ai.onnx" else domain, inputs, outputs, attrs, name, location)
             if len(inputs) not in handler.fits or "" in inputs or not outputs or len(outputs) > 1:
                 self._check(node, handler)
             if handler.adapter is not None:
@@ -190,8 +196,6 @@ class Reader:
         """Put the body of a function in the place of its call."""
         function = handler.function
         if handler.typed_function:
-            from nanproof.frontends.onnx.functions import typed_body
-
             function = typed_body(node, proto, frame, self.dtype_of)
         if function is None:
             frame.graph.nodes.append(node)
@@ -200,7 +204,9 @@ class Reader:
         if ident in frame.calls:
             raise InputError(f'the function "{node.op}" calls itself, through {" -> ".join([*frame.calls, ident][:6])}: ONNX functions can\'t be recursive')
         self.expanded += len(function.node)
-        if self.expanded > MAX_EXPANDED or len(frame.calls) >= MAX_DEPTH:
+        if not frame.calls:
+            self.promised += expanded_size(function, self.functions, self.sizes)
+        if max(self.expanded, self.promised) > MAX_EXPANDED or len(frame.calls) >= MAX_DEPTH:
             raise InputError(
                 f"the functions of the model expand to more than {MAX_EXPANDED} nodes or {MAX_DEPTH} levels (at {label(node)}): "
                 "the file is damaged or hostile"
@@ -223,7 +229,7 @@ class Reader:
                 if name and name not in made:
                     made.add(name)
                     rename[name] = results.get(name) or self.fresh(f"{node.name or node.outputs[0]}/{name}")
-        bindings: dict[str, Attr] = attributes(function.attribute_proto, {}, self, frame, None) if function.attribute_proto else {}
+        bindings: dict[str, Attr] = attributes(function.attribute_proto, None, self, frame, None) if function.attribute_proto else {}
         bindings.update(node.attrs)
         opsets = {_domain(entry.domain): entry.version for entry in function.opset_import} or frame.opsets
         inner_frame = Frame(
@@ -240,7 +246,7 @@ class Reader:
     # ------------------------------------------------------------------------------------------------------ lookups
 
     def _handlers(self, opsets: Mapping[str, int]) -> dict[tuple[str, str, str], Handler]:
-        return self.handlers.setdefault(tuple(sorted(opsets.items())), {})
+        return self.handlers.setdefault(frozenset(opsets.items()), {})
 
     def _handler(self, proto: NodeProto, frame: Frame) -> Handler:
         return self._handler_of(proto.domain, proto.op_type, proto.overload, frame.opsets, frame.handlers)
@@ -255,15 +261,17 @@ class Reader:
         return handler
 
     def _make_handler(self, domain: str, op: str, overload: str, opsets: Mapping[str, int]) -> Handler:
+        if type(op) is not str or type(domain) is not str:
+            raise InputError(f"a node has an operator name that isn't UTF-8 ({op!r:.60}): the file is damaged, export the model again")
         if not op:
             raise InputError("a node has no operator name: the file is damaged, export the model again")
         function = self.functions.get((domain, op, overload))
         if function is not None:
-            return Handler(None, {}, frozenset(range(1, len(function.input) + 1)), None, False, function, False)
+            return Handler(None, None, frozenset(range(1, len(function.input) + 1)), None, False, function, False)
         opset = opsets.get(domain)
         if opset is None:
             if domain:
-                return Handler(None, {}, frozenset(range(1, 9)), None, False, None, False)
+                return Handler(None, None, frozenset(range(1, 9)), None, False, None, False)
             raise InputError(
                 f"the model uses {op} but doesn't say which opset it is written for (no opset_import for the default domain): "
                 "export it again with an opset of 7 or more"
@@ -275,13 +283,11 @@ class Reader:
             until, adapt = ADAPTERS.get(op, (0, None))
             adapter = adapt if opset < until else None
             if adapter is None and self.known is not None and op != "Constant" and not self.known(domain, op):
-                from nanproof.frontends.onnx.functions import plain_body
-
                 function, typed = plain_body(op, max(opset, TARGET))
         fits: frozenset[int] = frozenset()
         if found is not None and not found.required:
             fits = frozenset(range(max(found.inputs[0], 1), min(found.inputs[1], 64) + 1))
-        return Handler(found, found.types if found else {}, fits, adapter, not domain and op == "Constant", function, typed)
+        return Handler(found, found.types if found else None, fits, adapter, not domain and op == "Constant", function, typed)
 
     def fresh(self, base: str) -> str:
         """Make a value name that the file doesn't use."""
@@ -349,7 +355,7 @@ class Reader:
             if size > 0 or (size == 0 and dim.HasField("dim_value")):
                 sizes.append(size)
             else:  # a negative size is how some exporters write an unknown one
-                sizes.append(symbol(dim.dim_param or f"{name}.{axis}"))
+                sizes.append(symbol(text(dim.dim_param) or f"{name}.{axis}"))
         return Declared(name, dtype, tuple(sizes))
 
 
@@ -383,6 +389,11 @@ class _Context:
 
     def ints(self, values: Iterable[int], base: str) -> str:
         return self.constant(np.array(tuple(values), np.int64), base)
+
+
+def text(value: str | bytes) -> str:
+    """Return a string of the file; protobuf gives bytes where it isn't UTF-8."""
+    return value if isinstance(value, str) else value.decode("utf-8", "replace")
 
 
 def label(node: Node) -> str:

@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from nanproof.model.graph import Node
 
 _UNLIMITED = 1 << 31
+NEWEST = 1 << 30
+"""A version above any that will be: get_schema takes 32-bit integers only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +47,7 @@ def signature(domain: str, op: str, opset: int) -> Signature | None:
 
     kinds: dict[str, Any] = {}
     try:
-        schema = defs.get_schema(op, min(opset, (1 << 31) - 1), domain)
+        schema = defs.get_schema(op, min(opset, NEWEST), domain)
         kinds.update(schema.attributes)
     except defs.SchemaError:
         return None
