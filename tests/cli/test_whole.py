@@ -59,19 +59,19 @@ def test_the_text_form(model: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "end"),
+    ("arguments", "said"),
     [
-        (["--range", "y1=0,1"], 'did you mean "y"?'),
+        (["--range", "xx=0,1"], '"xx"'),
         (["--range", "xx=0,1"], 'did you mean "x"?'),
-        (["--role", "xx=label"], 'the value "xx" is not in the model: there is "x"'),
-        (["--dim", "n=1..2"], ""),
+        (["--role", "xx=label"], 'the value "xx" is not in the model: did you mean "x"?'),
+        (["--dim", "n=1..2"], '"n"'),
     ],
 )
-def test_names_that_are_not_in_the_model(model: Path, arguments: list[str], end: str) -> None:
+def test_names_that_are_not_in_the_model(model: Path, arguments: list[str], said: str) -> None:
     done = nanproof("check", str(model), *arguments)
     assert (done.returncode, done.stdout) == (2, "")
     assert len(done.stderr.splitlines()) == 1
-    assert "Traceback" not in done.stderr
+    assert said in done.stderr
 
 
 def test_a_broken_file(model: Path) -> None:

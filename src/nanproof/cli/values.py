@@ -97,6 +97,8 @@ def role(text: str, where: str) -> str:
 
 def codes(texts: Sequence[str], option: str) -> tuple[str, ...]:
     """Codes and prefixes of codes, each 'NP101,NP2' or apart. One that fits no rule is an error."""
+    if not texts:
+        return ()
     from nanproof.findings.rules import RULES
 
     found = [code.strip().upper() for text in texts for code in text.split(",") if code.strip()]
