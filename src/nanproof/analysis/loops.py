@@ -19,6 +19,7 @@ from nanproof.dims import Size, bounds, symbol
 from nanproof.domain.box import Box, finite, of_array, top
 from nanproof.domain.lattice import contains, join, widen
 from nanproof.domain.moves import concatenated, merged_over, part, reshaped
+from nanproof.domain.partition import blocks_of, pack
 from nanproof.model.lower import Program, Step
 from nanproof.numerics.dtypes import BOOL, INT64
 
@@ -108,7 +109,8 @@ class _Walk:
         if self.box.shape is None:
             return Box(self.box.dtype, None, *self.box.hull(), self.box.flags)
         whole = merged_over(self.box, (self.place,))
-        return self._without_axis(part(whole, self.place, (0, 1, 1), size=1))
+        shape = (*self.box.shape[: self.place], 1, *self.box.shape[self.place + 1 :])
+        return self._without_axis(pack(self.box.dtype, shape, whole.cuts, blocks_of(whole)))
 
     def _without_axis(self, box: Box) -> Box:
         assert box.shape is not None
