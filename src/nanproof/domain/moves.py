@@ -21,6 +21,7 @@ from nanproof.domain.partition import (
     AxisCuts,
     Blocks,
     Cuts,
+    aligned,
     at_cuts,
     blocks_of,
     everywhere,
@@ -202,17 +203,14 @@ def transposed(box: Box, order: Sequence[int]) -> Box:
     return result
 
 
-def part(box: Box, axis: int, span: tuple[int, int, int], size: Size | None = None) -> Box:
-    """``x[start:stop:stride]`` along one axis of known size; start and stop lie within it.
-
-    For a symbolic axis pass the resulting ``size``; the cuts of that axis must be None.
-    """
+def part(box: Box, axis: int, span: tuple[int, int, int]) -> Box:
+    """``x[start:stop:stride]`` along one axis of known size; start and stop lie within it."""
     assert box.shape is not None
     start, stop, stride = span
-    count = size if size is not None else len(range(start, stop, stride))
+    count = len(range(start, stop, stride))
     shape = (*box.shape[:axis], count, *box.shape[axis + 1 :])
     known = None
-    if box.known is not None and size is None:
+    if box.known is not None:
         last = stop if stop >= 0 else None
         index = (*(slice(None),) * axis, slice(start, last, stride))
         known = box.known[index]
@@ -222,19 +220,37 @@ def part(box: Box, axis: int, span: tuple[int, int, int], size: Size | None = No
     elif box.cuts is None:
         lo, hi, flags = box.lo, box.hi, box.flags
         result = Box(box.dtype, shape, lo, hi, flags, known=known)
-    elif points is None or size is not None:
+    elif points is None:
         result = pack(box.dtype, shape, box.cuts, blocks_of(box))
         result.known = known
     else:
         places = np.arange(start, stop, stride)
         result = _picked(box, axis, points, places, shape)
         result.known = known
-    if size is None and count:
-        if isinstance(box.form, Pieces):
-            result.form = box.form.between(axis, start, stop, stride)
-        else:
-            whole = (start, stop, stride) == (0, box.shape[axis], 1)
-            result.form = carried(box, None if whole else ("slice", box.shape, axis, (start, stop, stride)))
+    if count and isinstance(box.form, Pieces):
+        result.form = box.form.between(axis, start, stop, stride)
+    elif count:
+        whole = span == (0, box.shape[axis], 1)
+        result.form = carried(box, None if whole else ("slice", box.shape, axis, span))
+    return result
+
+
+def some(box: Box, axis: int, size: Size, step: object | None = None) -> Box:
+    """``size`` of the elements along an axis, in any order and number.
+
+    ``step`` names the movement where it is one that only shapes decide.
+    """
+    assert box.shape is not None
+    shape = (*box.shape[:axis], size, *box.shape[axis + 1 :])
+    if size == 0:
+        return Box(box.dtype, shape, inf, -inf)
+    if box.cuts is None:
+        result = Box(box.dtype, shape, box.lo, box.hi, box.flags)
+    else:
+        whole = merged_over(box, (axis,))
+        result = pack(box.dtype, shape, whole.cuts, blocks_of(whole))
+    if step is not None:
+        result.form = carried(box, (step, box.shape, axis))
     return result
 
 
@@ -283,8 +299,10 @@ def concatenated(boxes: Sequence[Box], axis: int) -> Box:
     shape = concat(shapes, axis)
     filled = [b for b in boxes if b.shape is not None and b.shape[axis] != 0]
     sizes = [b.shape[axis] for b in filled if b.shape is not None]
-    if not filled or not all(isinstance(n, int) for n in sizes):
-        result = hull_of(filled or boxes, shape)
+    if not filled:
+        result = hull_of(boxes, shape)
+    elif not all(isinstance(n, int) for n in sizes):
+        result = _overlaid([merged_over(b, (axis,)) for b in filled], shape)
     else:
         result = _joined(filled, axis, shape)
         if 1 < len(filled) <= FEW and all(b.known is None for b in filled):
@@ -296,6 +314,19 @@ def concatenated(boxes: Sequence[Box], axis: int) -> Box:
         if total <= EXACT_LIMIT:
             result.known = np.concatenate([b.known for b in boxes if b.known is not None], axis)
     return result
+
+
+def _overlaid(boxes: Sequence[Box], shape: tuple[Size, ...]) -> Box:
+    """Any of the operands at every place, for a seam that isn't known."""
+    cuts, blocks = aligned(boxes, len(shape))
+    lo, hi, spots = blocks[0]
+    for more in blocks[1:]:
+        lo, hi = np.minimum(lo, more.lo), np.maximum(hi, more.hi)
+        if spots is None or more.spots is None:
+            spots = more.spots if spots is None else spots
+        else:
+            spots = np.bitwise_or(spots, more.spots)
+    return pack(boxes[0].dtype, shape, cuts, Blocks(lo, hi, spots))
 
 
 def _joined(boxes: Sequence[Box], axis: int, shape: tuple[Size, ...]) -> Box:

@@ -5,14 +5,35 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from nanproof.ops import arithmetic, exponential, rounding, shaping
+from nanproof.ops import (
+    activations,
+    arithmetic,
+    comparison,
+    exponential,
+    logical,
+    positions,
+    products,
+    rectifiers,
+    reductions,
+    rounding,
+    shaping,
+    slicing,
+)
 from nanproof.ops.record import Op
 
 OPS: tuple[Op, ...] = (
+    *activations.OPS,
     *arithmetic.OPS,
+    *comparison.OPS,
     *exponential.OPS,
+    *logical.OPS,
+    *positions.OPS,
+    *products.OPS,
+    *rectifiers.OPS,
+    *reductions.OPS,
     *rounding.OPS,
     *shaping.OPS,
+    *slicing.OPS,
 )
 
 
