@@ -32,7 +32,32 @@ def interval(size: Size, ranges: Ranges = _NO_RANGES) -> Interval:
     """The interval of an expression over sizes, which may be negative."""
     if isinstance(size, int):
         return size, size
-    return _interval(size, ranges, _MOST_REFINEMENTS)
+    return _growing(size, ranges) or _interval(size, ranges, _MOST_REFINEMENTS)
+
+
+def _growing(size: Dim, ranges: Ranges) -> Interval | None:
+    """The exact interval of a polynomial of symbols without a minus: its value where all are least, or largest.
+
+    Almost every size that is not known is of this kind, so it is worth a path of its own.
+    """
+    low, high = 0, 0
+    bounded = True
+    for monomial, factor in size.terms:
+        if factor < 0:
+            return None
+        least = most = factor
+        for atom in monomial:
+            if atom.kind != "symbol":
+                return None
+            start, end = ranges.get(atom.text, (0, None))
+            least *= start
+            if end is None:
+                bounded = False
+            else:
+                most *= end
+        low += least
+        high += most
+    return low, high if bounded else None
 
 
 def _interval(size: Size, ranges: Ranges, refinements: int) -> Interval:

@@ -44,6 +44,8 @@ class Dim:
     terms: Terms
 
     def __add__(self, other: Size) -> Size:
+        if other == 0:
+            return self
         total = dict(self.terms)
         for monomial, factor in terms_of(other):
             total[monomial] = total.get(monomial, 0) + factor
@@ -61,8 +63,10 @@ class Dim:
         return -self + other
 
     def __mul__(self, other: Size) -> Size:
-        if other == 1:
-            return self
+        if isinstance(other, int) and 0 < other < 1 << MOST_BITS // 2 and len(self.terms) == 1:
+            monomial, factor = self.terms[0]
+            if abs(factor) < 1 << MOST_BITS // 2:
+                return Dim(((monomial, factor * other),))
         theirs = terms_of(other)
         if len(self.terms) * len(theirs) > MOST_PARTS:
             return unknown("product", (self, other))

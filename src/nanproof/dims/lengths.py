@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from nanproof.dims.bounds import interval
 from nanproof.dims.dim import Size, unknown
 from nanproof.dims.errors import ShapeError
@@ -17,6 +19,11 @@ def slice_length(size: Size, start: Size, end: Size, step: int = 1) -> Size:
     A negative start or end counts from the back. Where a symbolic one may be of either sign, the length is unknown, and
     only known not to exceed the axis.
     """
+    return _slice_length(size, start, end, step)
+
+
+@lru_cache(maxsize=4096)
+def _slice_length(size: Size, start: Size, end: Size, step: int) -> Size:
     if step == 0:
         raise ShapeError("the step of a slice has to be other than 0")
     if isinstance(size, int) and isinstance(start, int) and isinstance(end, int):
@@ -40,6 +47,11 @@ def conv_length(  # noqa: PLR0917 - a window has this many numbers, and callers 
 
     With `ceil`, a last window that sticks out at the end counts too, unless it would start in the padding there.
     """
+    return _window_count(size, kernel, stride, (pads[0], pads[1]), dilation, ceil)
+
+
+@lru_cache(maxsize=4096)
+def _window_count(size: Size, kernel: Size, stride: int, pads: tuple[Size, Size], dilation: int, ceil: bool) -> Size:  # noqa: PLR0917
     if stride < 1 or dilation < 1:
         raise ShapeError(f"stride {stride} and dilation {dilation} have to be at least 1")
     room = size + pads[0] + pads[1] - (kernel - 1) * dilation - 1

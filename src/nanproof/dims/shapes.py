@@ -52,10 +52,19 @@ def _pair(x: Size, y: Size, a: Shape, b: Shape) -> Size:
 
 def product(shape: Iterable[Size]) -> Size:
     """The number of elements; 1 for a scalar's empty shape."""
+    return _product(tuple(shape))
+
+
+@lru_cache(maxsize=4096)
+def _product(shape: Shape) -> Size:
     total: Size = 1
-    for size in shape:
+    for size in sorted(shape, key=_is_unknown):
         total = total * size
     return total
+
+
+def _is_unknown(size: Size) -> bool:
+    return not isinstance(size, int)
 
 
 def merge(a: Size, b: Size, what: str = "sizes") -> Size:
