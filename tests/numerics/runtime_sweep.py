@@ -348,7 +348,9 @@ def sweep(runtime: str, function: str, dtype: DType, n: int, seed: int = 0) -> O
                 i = int(np.flatnonzero(bad)[0])
                 at = tuple(float(x[i]) for x in inputs)
                 source = ("own", "80-bit")[k]
-                example = example or f"path {path}: {function}{at} = {full[i]!r}, {source} allows {lo[i]!r} .. {hi[i]!r}"
+                example = (
+                    example or f"path {path}: {function}{at} = {full[i]!r}, {source} allows {lo[i]!r} .. {hi[i]!r}"
+                )
         v = wide[:m]
         error = np.abs(full.astype(L) - v)
         finite = np.isfinite(full) & (np.abs(v) <= dtype.max)
@@ -426,7 +428,9 @@ def sweep_softmax(runtime: str, dtype: DType, length: int, *, log: bool, seed: i
         if bad.any() and not example:
             i = tuple(np.argwhere(bad)[0])
             example = f"row with max {x[i[0]].max()!r}: result {full[i]!r}, allowed {lo[i]!r} .. {hi[i]!r}"
-        allowed = (form.ulps * 2 * dtype.unit + form.relative) * np.abs(real) + form.quanta * dtype.quantum + form.absolute
+        allowed = (
+            (form.ulps * 2 * dtype.unit + form.relative) * np.abs(real) + form.quanta * dtype.quantum + form.absolute
+        )
         error = np.where(np.isfinite(real), np.abs(full - real), 0.0)
         half = np.maximum(np.abs(real) * dtype.unit, dtype.quantum / 2)
         used = max(used, float(np.where(np.isfinite(real), (error - half) / allowed, 0.0).max()))

@@ -10,11 +10,11 @@ import math
 from itertools import product
 
 import pytest
+from tests.numerics import runtime_sweep as sweeps
 
 from nanproof.numerics.dtypes import BFLOAT16, FLOAT16, FLOAT32, FLOAT64, DType
 from nanproof.numerics.runtimes import ErrorForm, error_form
 from nanproof.numerics.runtimes import widen as true_widen
-from tests.numerics import runtime_sweep as sweeps
 
 DTYPES = (FLOAT32, FLOAT64, FLOAT16, BFLOAT16)
 CASES = [("torch", function) for function in sweeps.REAL if function != "hardsigmoid"]

@@ -5,9 +5,6 @@ attribute costs no more than in NumPy itself. Turn NumPy's warnings off once aro
 (``np.errstate(all="ignore")``): results are IEEE, as in ``scalar``.
 """
 
-# The names are those of scalar.py and say what they do.
-# ruff: noqa: D103
-
 from __future__ import annotations
 
 import math

@@ -9,9 +9,6 @@ All functions take and give float64. Integers and bools pass ``nearest`` unchang
 already, and what lies out of range is the caller's business.
 """
 
-# x != x is the fastest test for NaN.
-# ruff: noqa: PLR0124
-
 from __future__ import annotations
 
 import math

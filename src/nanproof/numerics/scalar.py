@@ -7,9 +7,6 @@ NaN, ``divide(1, 0)`` is inf. Beyond the array API it has the functions of deep 
 float64 wherever the function itself allows it.
 """
 
-# The names are the array API's and say what they do; x != x is the fastest test for NaN.
-# ruff: noqa: D103, PLR0124
-
 from __future__ import annotations
 
 import builtins
@@ -21,14 +18,14 @@ nan: Final = math.nan
 pi: Final = math.pi
 e: Final = math.e
 float64: Final = float
-bool: Final = builtins.bool  # noqa: A001  # the array API has it
+bool: Final = builtins.bool
 
 _T = TypeVar("_T")
 _SQRT_HALF: Final = math.sqrt(0.5)
 _SQRT_2_OVER_PI: Final = math.sqrt(2.0 / math.pi)
 
 fabs = math.fabs
-abs = math.fabs  # noqa: A001  # the array API's name
+abs = math.fabs
 copysign = math.copysign
 isnan = math.isnan
 isinf = math.isinf
@@ -125,7 +122,7 @@ def _floor_mod(x: float, y: float) -> float:
     return x % y
 
 
-def pow(x: float, y: float) -> float:  # noqa: A001  # the array API's name
+def pow(x: float, y: float) -> float:
     try:
         return math.pow(x, y)
     except OverflowError:
@@ -163,7 +160,7 @@ def trunc(x: float) -> float:
         return x
 
 
-def round(x: float) -> float:  # noqa: A001  # the array API's name
+def round(x: float) -> float:
     """To the nearest integer, ties to even."""
     try:
         return float(builtins.round(x))
@@ -221,8 +218,10 @@ def log1p(x: float) -> float:
 
 
 def logaddexp(x: float, y: float) -> float:
+    if x != x or y != y:
+        return nan
     high, low = (x, y) if x >= y else (y, x)
-    return high if high == low + inf or low == -inf or high == inf else high + math.log1p(exp(low - high))
+    return high if low == -inf or high == inf else high + math.log1p(math.exp(low - high))
 
 
 # Trigonometry.
@@ -418,23 +417,23 @@ def logical_xor(x: builtins.bool, y: builtins.bool) -> builtins.bool:
 # What a bound may ask of one block as of an array.
 
 
-def all(x: builtins.bool) -> builtins.bool:  # noqa: A001  # the array API's name
+def all(x: builtins.bool) -> builtins.bool:
     return x
 
 
-def any(x: builtins.bool) -> builtins.bool:  # noqa: A001  # the array API's name
+def any(x: builtins.bool) -> builtins.bool:
     return x
 
 
-def max(x: float) -> float:  # noqa: A001  # the array API's name
+def max(x: float) -> float:
     return x
 
 
-def min(x: float) -> float:  # noqa: A001  # the array API's name
+def min(x: float) -> float:
     return x
 
 
-def sum(x: float) -> float:  # noqa: A001  # the array API's name
+def sum(x: float) -> float:
     return x
 
 
@@ -442,13 +441,13 @@ def asarray(x: float) -> float:
     return float(x)
 
 
-def zeros_like(x: float) -> float:  # noqa: ARG001  # the array API's signature
+def zeros_like(x: float) -> float:
     return 0.0
 
 
-def ones_like(x: float) -> float:  # noqa: ARG001  # the array API's signature
+def ones_like(x: float) -> float:
     return 1.0
 
 
-def full_like(x: float, value: float) -> float:  # noqa: ARG001  # the array API's signature
+def full_like(x: float, value: float) -> float:
     return value

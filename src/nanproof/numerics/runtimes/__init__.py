@@ -40,14 +40,17 @@ _TABLES: Final[dict[str, tuple[_Table, _Table, _Table]]] = {
 def error_form(runtime: str, function: str, dtype: DType) -> ErrorForm:
     """The error form of a function (by its lower-case ONNX name) in a runtime and a dtype.
 
-    Integers are exact. ``softmax`` and ``log_softmax`` depend on the length of a row too: ``softmax_form``.
+    Integers are exact. ``softmax`` and ``log_softmax`` depend on the length of a row too (``softmax_form``); here
+    they stand for rows of up to 65,536 elements.
     KeyError for a function or runtime that has no entry.
     """
     if runtime not in _TABLES:
         raise KeyError(f"no runtime is called {runtime!r}; known: {', '.join(RUNTIMES)}")
+    if dtype.kind == "float" and function in {"softmax", "log_softmax"}:
+        return softmax_form(runtime, dtype, 65536.0, log=function == "log_softmax")
     single, double, narrow = _TABLES[runtime]
     form = (double if dtype is FLOAT64 else single).get(function)
-    if form is None and function in EXACT_FUNCTIONS:
+    if form is None and (function in EXACT_FUNCTIONS or (function in FUNCTIONS and dtype.kind != "float")):
         form = ieee.EXACT
     if form is None:
         raise KeyError(f"no error form for function {function!r} in runtime {runtime!r}")
@@ -58,7 +61,8 @@ def error_form(runtime: str, function: str, dtype: DType) -> ErrorForm:
     if runtime == "ieee" and function in ieee.NATIVE:
         return form
     wide = through_float32(form, dtype)
-    special = narrow.get(function)
+    # The 8-bit kinds are for storage: what there is of arithmetic on them runs in float32.
+    special = narrow.get(function) if dtype.bits == 16 else None
     return wide if special is None else added(wide, special)
 
 
@@ -78,7 +82,7 @@ def softmax_form(runtime: str, dtype: DType, n: float, *, log: bool = False) -> 
     if dtype is wide:
         return form
     form = through_float32(form, dtype)
-    if runtime != "torch":
+    if runtime != "torch" or dtype.bits != 16:
         return form
     # In between, PyTorch rounds to the narrow dtype: the difference and the logarithm of the sum, or, along an axis
     # that is not the last, exp(x - max).

@@ -51,7 +51,7 @@ FLOAT32: Final[dict[str, ErrorForm]] = {
     # max(x, 0) + log1p(exp(-|x|))
     "softplus": ErrorForm(ulps=1.5, quanta=1.0, image=POSITIVE),
     "log_sigmoid": ErrorForm(ulps=1.5, quanta=1.0, image=(-math.inf, 0.0)),
-    # x / (1 + |x|)
+    # By way of x / (1 + |x|).
     "softsign": ErrorForm(ulps=0.75, image=BOTH),
     # x / (1 + exp(-x)): 0 below -88.7, where the real value is up to 88.73 * 2**-128 = 2.61e-37 away.
     "silu": ErrorForm(ulps=1.5, absolute=2.7e-37),
