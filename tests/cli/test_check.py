@@ -83,6 +83,14 @@ def test_output_goes_to_a_file_and_replaces_only_our_own(fake: Any, folder: Path
     assert mine.read_text() == "precious"
 
 
+def test_a_link_is_written_through(fake: Any, folder: Path, run: Any) -> None:
+    (folder / "real.json").write_text("")
+    (folder / "link.json").symlink_to("real.json")
+    assert run("check", "model.onnx", "--format", "json", "--output", "link.json")[0] == 1
+    assert (folder / "link.json").is_symlink()
+    assert json.loads((folder / "real.json").read_text())["schema"] == 1
+
+
 @pytest.mark.parametrize(
     ("path", "message"),
     [

@@ -67,6 +67,11 @@ def test_the_message_says_all() -> None:
     )
 
 
+def test_braces_in_names_are_no_placeholders() -> None:
+    (result,) = sarif.value(report(finding(operand_name="x{0}")))["runs"][0]["results"]
+    assert "x{{0}} is in [0, 1]" in result["message"]["text"]
+
+
 @pytest.mark.parametrize(
     ("path", "uri"),
     [

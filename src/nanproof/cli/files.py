@@ -24,14 +24,15 @@ def read(path: Path, what: str) -> str:
 def write(path: Path, content: str, ours: Callable[[str], bool], option: str) -> None:
     """Write a file as a whole or not at all. An existing one is replaced only if it is empty or one of ours."""
     try:
-        if path.exists() and not _replaceable(path, ours):
+        real = path.resolve()  # a link stays a link: what it leads to is written
+        if real.exists() and not _replaceable(real, ours):
             raise InputError(
                 f"{option} {path}: that file exists and was not written by nanproof; name another, or delete it"
             )
-        temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+        temporary = real.with_name(f".{real.name}.{os.getpid()}.tmp")
         try:
             temporary.write_text(content, "utf-8")
-            temporary.replace(path)
+            temporary.replace(real)
         finally:
             temporary.unlink(missing_ok=True)
     except OSError as error:

@@ -68,6 +68,11 @@ def message(finding: Finding) -> str:
     return ". ".join(part.rstrip(".") for part in parts if part) + "."
 
 
+def _literal(text: str) -> str:
+    """The text as SARIF wants it: braces mark placeholders there, so those in names are doubled."""
+    return text.replace("{", "{{").replace("}", "}}")
+
+
 def _descriptor(code: str, rule: Rule | None) -> dict[str, Any]:
     if rule is None:
         return {"id": code}
@@ -87,7 +92,7 @@ def _result(finding: Finding, target: str, index: int) -> dict[str, Any]:
         "ruleId": finding.code,
         "ruleIndex": index,
         "level": level(finding),
-        "message": {"text": f"{title(finding)}: {message(finding)}"},
+        "message": {"text": _literal(f"{title(finding)}: {message(finding)}")},
         "locations": [_location(finding, target)],
         "partialFingerprints": {FINGERPRINT: finding.id},
         "properties": {
@@ -117,4 +122,4 @@ def _notifications(report: Report) -> list[dict[str, Any]]:
     unknown = wording.unknown_operators(report.unknown_ops, report.weaker)
     if unknown:
         texts.append(unknown)
-    return [{"level": "note", "message": {"text": text}} for text in texts]
+    return [{"level": "note", "message": {"text": _literal(text)}} for text in texts]
