@@ -17,7 +17,7 @@ export NANPROOF_PROFILE
 
 help:
 	@echo "make demo        check the example model: two findings"
-	@echo "make test        all tests, on two cores (NANPROOF_PROFILE=quick|ci|deep)"
+	@echo "make test        all tests, on two cores (NANPROOF_PROFILE=quick|ci|deep, TESTS=...)"
 	@echo "make lint        style, types, layers, dead and undeclared code"
 	@echo "make format      rewrite the style that can be rewritten"
 	@echo "make bench       speed, memory and verdicts (BENCH='--only nodes' and so on: see bench/run.py --help)"
@@ -51,8 +51,8 @@ docs: $(STAMPS)/docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo "open site/index.html"
 
-fuzz-input: $(STAMPS)/test
-	NANPROOF_FUZZ_SECONDS=$(FUZZ_SECONDS) $(BIN)/python -m pytest -q tests/hostile
+fuzz-input: $(STAMPS)/base
+	$(BIN)/python -m tests.hostile.fuzz --seconds $(FUZZ_SECONDS)
 
 $(STAMPS)/base: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
