@@ -45,7 +45,7 @@ def contained(state: State, feeds: dict[str, Any], text: str) -> None:
         box = state.hulls[slot]
         assert box is not None
         lo, hi = box.hull()
-        finite = value[np.isfinite(value)]
+        finite = value[np.isfinite(value)].astype(np.float64)
         assert finite.size == 0 or (lo <= finite.min() and finite.max() <= hi)
         assert np.isfinite(value).all() or box.flags
 
@@ -127,8 +127,8 @@ def test_every_loop_terminates_and_is_sound(lines: list[str], trips: int | None,
     lines = [f"t{i} = {line.replace('(v', f'(t{i - 1}' if i else '(v', 1)}" for i, line in enumerate(lines)]
     body = "\n".join([*lines, f"w = Identity(t{len(lines) - 1})"])
     text = loop(body, trips, "float[2] x" if trips is not None else "float[2] x, int64 n")
-    low, width = at
-    state = analysed(text, {"x": (low, low + width)} | ({} if trips is not None else {"n": (0, 50)}))
-    feeds: dict[str, Any] = {"x": np.array([low, low + width], np.float32)}
+    low, high = at[0], float(np.float32(at[0] + at[1]))
+    state = analysed(text, {"x": (low, high)} | ({} if trips is not None else {"n": (0, 50)}))
+    feeds: dict[str, Any] = {"x": np.array([low, high], np.float32)}
     for count in [None] if trips is not None else [0, 1, 3, 50]:
         contained(state, feeds if count is None else feeds | {"n": np.array(count)}, text)
