@@ -1,0 +1,129 @@
+"""A fused record is at least as tight as the composition of its parts: else fusing would lose a proof."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import onnx
+from onnx import helper, numpy_helper
+
+from nanproof.domain.box import Box, of_array
+from nanproof.numerics.dtypes import of_numpy
+from nanproof.ops.call import Call
+from nanproof.ops.registry import lookup
+from nanproof.testing.draws import Style, draw, dtype_of
+from nanproof.testing.laws.apply import bounded, setting
+from nanproof.testing.laws.breach import Breach, shown
+from nanproof.testing.single import OPSET, Subject, node_of, schema_of
+
+
+def fused(subject: Subject, rng: np.random.Generator, effort: int) -> Iterator[Breach]:
+    """Compare with the operator's ONNX function body, on Boxes of one block."""
+    body = body_of(subject)
+    if body is None or not subject.dtype.is_float:
+        return
+    for _ in range(max(4, effort // 4)):
+        drawn = draw(rng, subject.case, subject.dtype, subject.op.samples.points, Style(whole=True, count=1))
+        parts = walked(body, drawn.boxes, subject)
+        if parts is None:
+            return
+        whole, _ = bounded(subject, drawn.boxes)
+        for i, (a, b) in enumerate(zip(whole, parts, strict=False)):
+            if a is None or b is None or _no_wider(a, b):
+                continue
+            detail = f"result {i} is {a!r}, its parts give {b!r}"
+            yield Breach("fused", str(subject), detail + shown([None] * len(drawn.boxes), drawn.boxes))
+
+
+def _no_wider(whole: Box, parts: Box) -> bool:
+    """Not wider, but for the runtime's error of one function instead of several rounded steps."""
+    if whole.flags & ~parts.flags:
+        return False
+    (a, b), (c, d) = whole.hull(), parts.hull()
+    if a > b or c > d:
+        return a > b
+    unit = whole.dtype.unit
+    room = 16.0 * unit * max(abs(a), abs(b)) + 16.0 * unit + whole.dtype.quantum
+    return c - room <= a and b <= d + room
+
+
+def body_of(subject: Subject) -> onnx.FunctionProto | None:
+    """The ONNX function of an operator as called in a case; None if it is no function."""
+    schema = schema_of(subject.op)
+    if schema is None:
+        return None
+    function = onnx.FunctionProto()
+    if schema.has_function:
+        versions = [v for v in schema.function_opset_versions if v <= OPSET] or schema.function_opset_versions
+        function.ParseFromString(schema.get_function_with_opset_version(max(versions)))
+        return function
+    if not schema.has_context_dependent_function:
+        return None
+    types = [_type(dtype_of(o, subject.dtype).onnx).SerializeToString() for o in subject.case.operands if not o.absent]
+    known = schema.context_dependent_function_opset_versions
+    versions = [v for v in known if v <= OPSET] or known
+    node = node_of(subject.op, subject.case).SerializeToString()
+    try:
+        function.ParseFromString(schema.get_context_dependent_function_with_opset_version(max(versions), node, types))
+    except Exception:  # noqa: BLE001  # the C++ side throws what it likes for a call that it can't expand
+        return None
+    return function if function.node else None
+
+
+def _type(code: int) -> Any:
+    return helper.make_tensor_type_proto(code, None)
+
+
+def walked(function: onnx.FunctionProto, boxes: Sequence[Box | None], subject: Subject) -> list[Box] | None:
+    """The Boxes of a function's outputs, node by node; None where a node has no record."""
+    attrs = dict(subject.case.attrs)
+    defaults = {a.name: helper.get_attribute_value(a) for a in function.attribute_proto}
+    values: dict[str, Box | None] = {"": None}
+    values.update(zip(function.input, boxes, strict=False))
+    for node in function.node:
+        operands = [values.get(name) for name in node.input]
+        given = _attributes(node, {**defaults, **attrs})
+        if node.op_type == "Constant":
+            array = _constant(given)
+            if array is None:
+                return None
+            values[node.output[0]] = of_array(of_numpy(array.dtype), array)
+            continue
+        op = lookup(node.domain, node.op_type)
+        if op is None or given is None:
+            return None
+        with np.errstate(all="ignore"):
+            result = op.bound(Call(op, given, setting("onnxruntime"), len(node.output)), *operands)
+        results = result if isinstance(result, tuple) else (result,)
+        values.update(zip(node.output, results, strict=False))
+    return [values[name] for name in function.output if values.get(name) is not None]  # type: ignore[misc]
+
+
+def _attributes(node: onnx.NodeProto, given: dict[str, Any]) -> dict[str, Any] | None:
+    found: dict[str, Any] = {}
+    for attribute in node.attribute:
+        if attribute.ref_attr_name:
+            if attribute.ref_attr_name in given:
+                found[attribute.name] = given[attribute.ref_attr_name]
+            continue
+        if attribute.type in {onnx.AttributeProto.GRAPH, onnx.AttributeProto.GRAPHS}:
+            return None
+        value = helper.get_attribute_value(attribute)
+        if isinstance(value, onnx.TensorProto):
+            value = numpy_helper.to_array(value)
+        found[attribute.name] = tuple(value) if isinstance(value, list) else value
+        if isinstance(value, bytes):
+            found[attribute.name] = value.decode()
+    return found
+
+
+def _constant(given: dict[str, Any] | None) -> Any:
+    if not given:
+        return None
+    for name, dtype in (("value", None), ("value_float", np.float32), ("value_int", np.int64),
+                        ("value_floats", np.float32), ("value_ints", np.int64)):  # fmt: skip
+        if name in given:
+            return np.asarray(given[name], dtype)
+    return None
