@@ -10,13 +10,13 @@ RULE = Rule(
     title="integer division or remainder by a value that can be 0",
     family="domain",
     summary=(
-        "Div and Mod of integers by 0 have no result: depending on the runtime and the processor, the whole "
-        "process is killed, or any number comes out."
+        "Div and Mod of integers by 0 have no result: ONNX Runtime and PyTorch stop with an error, NumPy gives 0, "
+        "and in compiled code the processor may kill the process."
     ),
     why=(
-        "Integers have no NaN to signal with, so it doesn't show up in a loss curve: a server simply dies. Index "
-        "arithmetic (position // stride, number % heads) does this when a size that is computed from the input "
-        "becomes 0."
+        "Integers have no NaN to signal with, so it doesn't show up in a loss curve: the model simply stops. "
+        "Index arithmetic (position // stride, number % heads) does this when a size that is computed from the "
+        "input becomes 0."
     ),
     advice=("Bound the divisor with Max(d, 1), or check the size before."),
     bad=Example(
