@@ -5,14 +5,16 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
+from math import inf
 
 import numpy as np
 
 from nanproof.analysis.branching import run_if
+from nanproof.analysis.facts import RULES, limits, met
 from nanproof.analysis.loops import run_loop, run_scan
 from nanproof.analysis.masking import Masks, find_masks
 from nanproof.analysis.state import Site, State, hull_of, unbounded
-from nanproof.domain.box import INFS, NAN, Box
+from nanproof.domain.box import INFS, NAN, NINF, PINF, Box
 from nanproof.model.lower import Program, Step
 from nanproof.ops.call import INEVITABLE, POSSIBLE, Call, Event
 from nanproof.ops.record import Op
@@ -79,6 +81,8 @@ def _with_record(state: State, step: Step, op: Op, mask: Masks.Mask | None, *, c
     call = Call(op, step.attrs, state.setting, len(step.outputs))
     bound = op.bound(call, *operands)
     results = bound if isinstance(bound, tuple) else (bound,)
+    if op.name in RULES:
+        results = _with_facts(state, step, call, (operands, results))
     kind = results[0].dtype.kind
     state.total += len(op.requires) + (op.overflow is not None and kind == "float")
     flagged = False
@@ -88,6 +92,28 @@ def _with_record(state: State, step: Step, op: Op, mask: Masks.Mask | None, *, c
     if call.events or flagged or state.origins or state.weak:
         _account(state, step, call, (operands, results), certain=certain)
     return results
+
+
+def _with_facts(
+    state: State, step: Step, call: Call, boxes: tuple[list[Box | None], tuple[Box, ...]]
+) -> tuple[Box, ...]:
+    """Meet the result with what follows from how the operands were made."""
+    operands, results = boxes
+    found = limits(state, step, operands)
+    if found is None:
+        return results
+    box = results[0]
+    low, high = found
+    lo, hi = box.hull()
+    if not lo <= hi or (low <= lo and hi <= high and not box.flags):
+        return results
+    if any(event.operand >= 0 for event in call.events) or not (box.dtype.min <= low or high <= box.dtype.max):
+        return results
+    # what the bounds rule out can't overflow either; an open side keeps its own overflow
+    if box.flags & ~((NINF if low > -inf else 0) | (PINF if high < inf else 0)):
+        return results
+    call.events.clear()
+    return (met(box, low, high), *results[1:])
 
 
 def _account(

@@ -79,11 +79,16 @@ def unbounded(state: State, step: Step) -> tuple[Box, ...]:
     return tuple(results)
 
 
+FEW = 16
+"""Known tensors with at most so many elements (axes, exponents, shapes) are kept for later rules."""
+
+
 def hull_of(box: Box) -> Box:
-    """The Box without its blocks, elements and relations: small enough to keep for every value."""
-    if box.cuts is None and box.known is None and box.form is None:
+    """The Box without its blocks, large elements and relations: small enough to keep for every value."""
+    if box.cuts is None and box.form is None and (box.known is None or box.known.size <= FEW):
         return box
-    return Box(box.dtype, box.shape, *box.hull(), box.flags)
+    known = box.known if box.known is not None and box.known.size <= FEW else None
+    return Box(box.dtype, box.shape, *box.hull(), box.flags, known=known)
 
 
 class Trial:

@@ -61,7 +61,7 @@ def assembled(state: State, model: Model, ranges: Mapping[str, Range], modest: S
             groups[group] = replace(first, also=also, reaches=merged)
             continue
         note = None
-        if site.event.gives and not reached.get(site.index):
+        if _is_masked(state, site) and not reached.get(site.index):
             note = MASKED
         elif still is not None and _key(site) not in still:
             note = ASSUMED
@@ -71,6 +71,12 @@ def assembled(state: State, model: Model, ranges: Mapping[str, Range], modest: S
     counts = _counts(state)
     weaker = sum(site.weak for site in state.sites)
     return Assembled(tuple(findings), counts, weaker)
+
+
+def _is_masked(state: State, site: Site) -> bool:
+    """Whether the failure is a value that could flow on: a refusal or a crash never is."""
+    results = (state.hulls[slot] for slot in site.step.outputs if slot >= 0)
+    return bool(site.event.gives) and any(box is not None and box.flags for box in results)
 
 
 def _finding(state: State, site: Site, reaches: tuple[str, ...], whys: dict[str, str], note: str | None) -> Finding:
