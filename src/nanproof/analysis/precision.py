@@ -44,7 +44,7 @@ def precision_causes(state: State, model: Model, sites: list[Site]) -> list[Find
             finding = _variance(state, variance, site)
             found.setdefault(finding.id, finding)
             continue
-        if not chain or not _holds_in_the_reals(state, site, chain):
+        if not any(_protects(state, step) for step in chain) or not _holds_in_the_reals(state, site, chain):
             continue
         lost = next((f for f in (_absorbed(state, s, site) for s in reversed(chain)) if f), None)
         finding = lost or _guard(state, chain[-1], site)
@@ -68,6 +68,14 @@ def _chain(state: State, slot: int) -> list[Step]:
 
     visit(slot, DEPTH)
     return list(steps.values())
+
+
+def _protects(state: State, step: Step) -> bool:
+    """Whether a step adds a constant: what an author writes to keep a value off an edge."""
+    if step.node.op not in ("Add", "Sub", "Sum"):
+        return False
+    boxes = [state.hulls[slot] for slot in step.inputs]
+    return any(box is not None and box.is_point and box.lo != 0 for box in boxes)
 
 
 def _holds_in_the_reals(state: State, site: Site, chain: list[Step]) -> bool:
