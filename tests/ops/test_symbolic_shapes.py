@@ -34,11 +34,13 @@ def number(value: int) -> Box:
 
 def size(x: Box, axis: int) -> Box:
     """x.shape[axis] as a scalar, the way exporters write it."""
-    return apply("Gather", apply("Shape", x), number(axis))
+    found: Box = apply("Gather", apply("Shape", x), number(axis))
+    return found
 
 
 def listed(*scalars: Box) -> Box:
-    return apply("Concat", *(apply("Unsqueeze", s, ints(0)) for s in scalars), axis=0)
+    found: Box = apply("Concat", *(apply("Unsqueeze", s, ints(0)) for s in scalars), axis=0)
+    return found
 
 
 X = finite(FLOAT32, (N, S, 64), -1.0, 1.0)
