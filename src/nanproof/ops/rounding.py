@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from nanproof.domain.box import NAN, NINF, PINF, Box
+from nanproof.domain.box import INFS, NAN, NINF, PINF, Box
 from nanproof.ops.call import Call
 from nanproof.ops.classes import increasing, increasing_in_all
+from nanproof.ops.pairs import differing
 from nanproof.ops.record import Case, Op, Operand, Samples
 
 WHOLE = (0.0, 0.5, -0.5, 1.0, 1.5, 2.5, -1.0, 8388607.5, 1e9)
@@ -30,8 +31,21 @@ def _clipped(call: Call, x: Box, low: Box | None = None, high: Box | None = None
     one = Op("Clip", run=_reordered(low is not None, high is not None), bound=increasing_in_all, exact=True)
     inner = Call(one, {}, call.setting)
     given = [_limit(b, widest) for b, widest in ((low, -np.inf), (high, np.inf)) if b is not None]
+    x_lo, x_hi = x.hull()
+    inside = (low is None or low.hull()[1] <= x_lo) and (high is None or x_hi <= high.hull()[0])
+    if inside and x.has_finite and not any(b.flags for b in (x, *given)):
+        return x  # nothing is clipped
     result = increasing_in_all(inner, x, *given)
-    return _without_relation(result)
+    if x.flags & NAN:
+        for limit in given:  # some kernels clip NaN too
+            result = _allowing(result, limit.hull())
+    if result.flags & INFS and call.setting.runtime == "onnxruntime":
+        # there, an absent limit is the dtype's largest number
+        if low is None and result.flags & NINF:
+            result = _allowing(result, (x.dtype.min, x.dtype.min))
+        if high is None and result.flags & PINF:
+            result = _allowing(result, (x.dtype.max, x.dtype.max))
+    return result
 
 
 def _reordered(low: bool, high: bool) -> Any:
@@ -53,8 +67,9 @@ def _limit(box: Box, widest: float) -> Box:
     return Box(box.dtype, box.shape, *box.hull(), flags)
 
 
-def _without_relation(result: Box) -> Box:
-    return result.with_form(None)
+def _allowing(result: Box, ends: tuple[float, float]) -> Box:
+    lo, hi = result.hull()
+    return Box(result.dtype, result.shape, min(lo, ends[0]), max(hi, ends[1]), result.flags)
 
 
 FLOOR = Op("Floor", run=lambda xp, x: xp.floor(x), bound=increasing, exact=True, samples=Samples(WHOLE))
@@ -69,7 +84,14 @@ ROUND = Op(
     samples=Samples(WHOLE),
 )
 
-SIGN = Op("Sign", run=lambda xp, x: xp.sign(x), bound=increasing, exact=True, samples=Samples(dtypes=NUMERIC))
+# PyTorch's sign of NaN is 0
+SIGN = Op(
+    "Sign",
+    run=lambda xp, x: xp.sign(x),
+    bound=differing(increasing, {NAN: (0.0,)}),
+    exact=True,
+    samples=Samples(dtypes=NUMERIC),
+)
 
 _X = Operand(shape=(2, 3))
 
