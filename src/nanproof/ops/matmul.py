@@ -1,0 +1,315 @@
+"""Matrix products."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from nanproof.dims import Size, broadcast
+from nanproof.domain.box import Array, Box, Shape
+from nanproof.domain.partition import Cuts, at_cuts, blocks_of, everywhere, fine, merge_whole, widths
+from nanproof.domain.weights import times, times_transposed
+from nanproof.ops.call import Call
+from nanproof.ops.flow import (
+    Sums,
+    length,
+    product_flags,
+    repeated,
+    settled_sum,
+    sum_flags,
+    without_finite,
+)
+from nanproof.ops.record import Case, Op, Operand, Samples
+
+ROWS = 16
+"""Most rows of blocks of the variable operand that are told apart against known weights."""
+
+CORNERS = 1 << 18
+"""Most products of blocks that are formed for two variable operands."""
+
+FLOATS = ("float32", "float64", "float16")
+
+
+def product_shape(a: Shape, b: Shape) -> tuple[Shape, Size | None]:
+    """The shape of a matrix product as NumPy defines it, and the contracted length."""
+    if a is None or b is None or not a or not b:
+        known = a if a is not None else b
+        return None, (known[-1] if known is not None and known is a and known else None)
+    one, two = a if len(a) > 1 else (1, *a), b if len(b) > 1 else (*b, 1)
+    inner = one[-1] if isinstance(one[-1], int) else two[-2]
+    batch = broadcast(one[:-2], two[:-2])
+    rows = (one[-2],) if len(a) > 1 else ()
+    columns = (two[-1],) if len(b) > 1 else ()
+    return (*batch, *rows, *columns), inner
+
+
+def _matmul(call: Call, a: Box, b: Box) -> Box:
+    """Bilinear, but a sum of products: known weights are summed once by sign, the rest is interval times length."""
+    dtype = a.dtype
+    shape, inner = product_shape(a.shape, b.shape)
+    if shape is not None and any(n == 0 for n in shape):
+        return Box(dtype, shape, float("inf"), -float("inf"))
+    least, most = (0.0, float("inf")) if inner is None else length(call, (inner,))
+    if most == 0:
+        return Box(dtype, shape, 0.0, 0.0)
+    if shape is not None and least == most and not (a.flags or b.flags) and a.has_finite and b.has_finite:
+        found = known_product(a, b, shape)
+        if found is not None:
+            return settled_sum(call, dtype, (shape, found[1]), found[0], most)
+    return _hulls(call, (a, b), shape, (least, most))
+
+
+def _hulls(call: Call, operands: tuple[Box, Box], shape: Shape, counts: tuple[float, float]) -> Box:
+    """Any element of the one times any of the other."""
+    a, b = operands
+    dtype = a.dtype
+    if counts[0] > 0 and (without_finite(a) or without_finite(b)):
+        return Box(dtype, shape, float("inf"), -float("inf"))
+    (al, ah), (bl, bh) = a.hull(), b.hull()
+    empty = not (al <= ah and bl <= bh)
+    lo, hi = (0.0, 0.0) if empty else product_ends((al, ah), (bl, bh))
+    sums = repeated(lo, hi, *counts)
+    flags = sum_flags(product_flags(a, b)) if a.flags or b.flags else 0
+    return settled_sum(call, dtype, (shape, None), sums, counts[1], flags=flags, empty=empty and counts[0] > 0)
+
+
+def product_ends(x: tuple[float, float], y: tuple[float, float]) -> tuple[float, float]:
+    """The interval of a product of two floats."""
+    p, q, r, s = x[0] * y[0], x[0] * y[1], x[1] * y[0], x[1] * y[1]
+    return min(p, q, r, s), max(p, q, r, s)
+
+
+# -- one operand known ------------------------------------------------------------------------
+
+
+def _usable(box: Box) -> bool:
+    known = box.known
+    return (
+        known is not None
+        and known.dtype != object
+        and known.ndim >= 1
+        and known.size > 1
+        and (box.dtype.is_float or known.size < 1 << 22)
+    )
+
+
+def known_product(a: Box, b: Box, shape: tuple[Size, ...]) -> tuple[Sums, Cuts | None] | None:
+    """Bounds that tell blocks apart: per output channel of known weights, or of the operands' own blocks.
+
+    Both operands are finite. None where one hull times the other is all there is.
+    """
+    if _usable(b) and (not _usable(a) or b.known.size >= a.known.size):  # type: ignore[union-attr]
+        return _known_right(a, b, len(shape))
+    if _usable(a) and b.shape:
+        return _known_left(a, b, len(shape))
+    return _by_blocks(a, b, shape) if a.cuts is not None or b.cuts is not None else None
+
+
+def _rows(box: Box, inner: int, *, right: bool) -> tuple[Array, Array, Cuts | None]:
+    """Ends of the variable operand as (rows of blocks, K or 1); the cuts of the row axis.
+
+    ``right``: its contracted axis is the last but one.
+    """
+    rank = len(box.shape or ())
+    if box.cuts is None:
+        return np.full((1, 1), box.lo), np.full((1, 1), box.hi), None
+    last = rank - 1 if rank == 1 or not right else rank - 2
+    other = rank - 1 if right else rank - 2
+    others = tuple(i for i in range(rank) if i not in {last, other})
+    blocks = blocks_of(box)
+    if others:
+        blocks = merge_whole(blocks, others)
+    row_cuts = None if rank == 1 else box.cuts[other]
+    if row_cuts is not None and len(row_cuts) - 1 > ROWS:
+        blocks, row_cuts = merge_whole(blocks, (other,)), None
+    inner_cuts = box.cuts[last]
+    lo, hi = np.asarray(blocks.lo), np.asarray(blocks.hi)
+    if rank > 1 and last < other:
+        lo, hi = np.swapaxes(lo, last, other), np.swapaxes(hi, last, other)
+    count = 1 if inner_cuts is None else len(inner_cuts) - 1
+    lo, hi = lo.reshape(-1, count), hi.reshape(-1, count)
+    if inner_cuts is not None:
+        spans = np.diff(inner_cuts)
+        lo, hi = np.repeat(lo, spans, axis=1), np.repeat(hi, spans, axis=1)
+    return lo, hi, (row_cuts,)
+
+
+def weighted(lo: Array, hi: Array, weights: Array, *, transposed: bool = False) -> Sums:
+    """Sums of x * w over K for x in [lo, hi] (rows, K or 1) and known w (K, N), or (N, K) if ``transposed``.
+
+    With c and r the centre and the radius of x, the sum is within c @ w -+ r @ |w|;
+    partial sums take only the ends on their side of 0.
+    """
+    n = len(lo)
+    c, r = lo / 2 + hi / 2, hi / 2 - lo / 2
+    up, down = np.maximum(hi, 0.0), np.maximum(-lo, 0.0)
+    # positive terms: up * w where w > 0 and down * |w| where w < 0; w+ = (|w| + w) / 2
+    plain = np.concatenate((c, (up - down) / 2))
+    size = np.concatenate((r, (up + down) / 2, np.maximum(up, down)))
+    multiply = times_transposed if transposed else times
+    one, two = multiply(plain, size, weights)
+    centre, tilt = one[:n], one[n:]
+    radius, half, whole = two[:n], two[n : 2 * n], two[2 * n :]
+    above, below = np.maximum(half + tilt, 0.0), np.minimum(tilt - half, 0.0)
+    return Sums(centre - radius, centre + radius, below, above, whole)
+
+
+def _known_right(a: Box, b: Box, rank: int) -> tuple[Sums, Cuts | None] | None:
+    weights = b.known
+    assert weights is not None
+    assert a.shape is not None
+    if weights.ndim == 1:
+        weights = weights.reshape(-1, 1)
+    if weights.ndim > 2:
+        return _stacked(a, weights, rank)
+    lo, hi, row_cuts = _rows(a, weights.shape[0], right=False)
+    sums = weighted(lo, hi, weights)
+    columns = weights.shape[1] if b.known is not None and b.known.ndim > 1 else 0
+    return _placed(sums, rank, (row_cuts if len(a.shape) > 1 else None, columns))
+
+
+def _placed(sums: Sums, rank: int, what: tuple[Cuts | None, int]) -> tuple[Sums, Cuts | None]:
+    """Sums of (row blocks, columns) as blocks of the result: rows on the last axis but one, columns on the last."""
+    row_cuts, columns = what
+    rows = None if not row_cuts else row_cuts[0]
+    has_rows = row_cuts is not None or False
+    cuts: list[Any] = [None] * rank
+    grid = [1] * rank
+    place = rank - 1
+    if columns:
+        cuts[place] = everywhere(columns) if columns > 1 else None
+        grid[place] = columns
+        place -= 1
+    if has_rows and rows is not None:
+        cuts[place] = rows
+        grid[place] = len(rows) - 1
+    if not any(cuts):
+        return Sums(*(np.asarray(p).reshape(grid) for p in sums)), tuple(cuts)
+    return Sums(*(np.asarray(p).reshape(grid) for p in sums)), tuple(cuts)
+
+
+def _stacked(a: Box, weights: Array, rank: int) -> tuple[Sums, Cuts | None] | None:
+    """A stack of known matrices: the hull over the stack, column by column."""
+    if a.cuts is not None:
+        a = Box(a.dtype, a.shape, *a.hull())
+    ends = np.full((1, 1), a.lo), np.full((1, 1), a.hi)
+    flat = weights.reshape(-1, *weights.shape[-2:])
+    every = [weighted(*ends, matrix) for matrix in flat]
+    sums = _hull_of_sums(every)
+    return _placed(sums, rank, (None, weights.shape[-1]))
+
+
+def _hull_of_sums(every: list[Sums]) -> Sums:
+    los, his, below, above, size = (np.stack(parts) for parts in zip(*every, strict=True))
+    return Sums(los.min(0), his.max(0), below.min(0), above.max(0), size.max(0))
+
+
+def _known_left(a: Box, b: Box, rank: int) -> tuple[Sums, Cuts | None] | None:
+    weights = a.known
+    assert weights is not None
+    assert b.shape is not None
+    if weights.ndim > 2:
+        stack = weights.reshape(-1, *weights.shape[-2:])
+        if len(stack) > 64:
+            return None
+        if b.cuts is not None:
+            b = Box(b.dtype, b.shape, *b.hull())
+    else:
+        stack = weights.reshape(1, -1, weights.shape[-1])
+    lo, hi, column_cuts = _rows(b, weights.shape[-1], right=True)
+    sums = _hull_of_sums([weighted(lo, hi, matrix, transposed=True) for matrix in stack])
+    # (column blocks, rows) -> rows on the last axis but one (or the last, for a vector)
+    sums = Sums(*(np.asarray(p).T for p in sums))
+    rows, columns = sums.lo.shape
+    cuts: list[Any] = [None] * rank
+    grid = [1] * rank
+    place = rank - 1
+    if len(b.shape) > 1:
+        cuts[place] = column_cuts[0] if column_cuts else None
+        grid[place] = columns
+        place -= 1
+    if weights.ndim > 1:
+        cuts[place] = everywhere(rows) if rows > 1 else None
+        grid[place] = rows
+    return Sums(*(p.reshape(grid) for p in sums)), tuple(cuts)
+
+
+# -- two variable operands --------------------------------------------------------------------
+
+
+def _by_blocks(a: Box, b: Box, shape: tuple[Size, ...]) -> tuple[Sums, Cuts] | None:
+    """Blocks of rows times blocks of columns, over common cuts of the contracted axis; batch axes as one."""
+    assert a.shape is not None
+    assert b.shape is not None
+    if len(a.shape) < 2 or len(b.shape) < 2:
+        return None
+    size = a.shape[-1]
+    if not isinstance(size, int):
+        return None
+    a_cuts, b_cuts = a.cuts or (None,) * len(a.shape), b.cuts or (None,) * len(b.shape)
+    inner = a_cuts[-1] if b_cuts[-2] is None else b_cuts[-2] if a_cuts[-1] is None else _both(a_cuts[-1], b_cuts[-2])
+    left = at_cuts(fine_enough(a), (*a_cuts[:-1], inner))
+    right = at_cuts(fine_enough(b), (*b_cuts[:-2], inner, b_cuts[-1]))
+    batch_a, batch_b = tuple(range(len(a.shape) - 2)), tuple(range(len(b.shape) - 2))
+    left = merge_whole(_full(left, len(a.shape)), batch_a) if batch_a else _full(left, len(a.shape))
+    right = merge_whole(_full(right, len(b.shape)), batch_b) if batch_b else _full(right, len(b.shape))
+    al, ah = (np.reshape(e, np.shape(e)[-2:])[:, :, None] for e in (left.lo, left.hi))
+    bl, bh = (np.reshape(e, np.shape(e)[-2:])[None] for e in (right.lo, right.hi))
+    if al.shape[0] * max(al.shape[1], bl.shape[1]) * bl.shape[2] > CORNERS:
+        return None
+    spans = widths(inner, size)
+    assert spans is not None
+    p, q, r, s = al * bl, al * bh, ah * bl, ah * bh
+    lo, hi = np.minimum(np.minimum(p, q), np.minimum(r, s)), np.maximum(np.maximum(p, q), np.maximum(r, s))
+    span = spans[None, :, None]
+    parts = (lo, hi, np.minimum(lo, 0.0), np.maximum(hi, 0.0), np.maximum(-lo, hi))
+    rank = len(shape)
+    lead = (1,) * (rank - 2)
+    sums = Sums(*((part * span).sum(axis=1).reshape(*lead, part.shape[0], part.shape[2]) for part in parts))
+    return sums, (*(None,) * (rank - 2), a_cuts[-2], b_cuts[-1])
+
+
+def fine_enough(box: Box) -> Box:
+    """The Box itself; a small known tensor element by element."""
+    return fine(box) if box.cuts is None and box.known is not None and box.known.size <= 256 else box
+
+
+def _both(one: Any, two: Any) -> tuple[int, ...]:
+    return tuple(sorted({*one, *two}))
+
+
+def _full(blocks: Any, rank: int) -> Any:
+    """Blocks of one number as arrays with all axes."""
+    if np.ndim(blocks.lo):
+        return blocks
+    return blocks._replace(lo=np.full((1,) * rank, blocks.lo), hi=np.full((1,) * rank, blocks.hi))
+
+
+MATMUL = Op(
+    "MatMul",
+    run=lambda xp, a, b: xp.matmul(a, b),
+    bound=_matmul,
+    overflow="NP206",
+    infinite="NP213",
+    samples=Samples(
+        (0.0, 1.0, -1.0, 1e19, -1e19, 1e-30),
+        (
+            Case((Operand((3, 4)), Operand((4, 5)))),
+            Case((Operand((3, 4)), Operand((4, 5), stored=True))),
+            Case((Operand((3, 4), stored=True), Operand((4, 5)))),
+            Case((Operand((2, 3, 4)), Operand((4, 2), stored=True))),
+            Case((Operand((2, 1, 3, 4)), Operand((2, 4, 2)))),
+            Case((Operand((4,)), Operand((4, 3), stored=True))),
+            Case((Operand((3, 4), stored=True), Operand((4,)))),
+            Case((Operand((4,)), Operand((4,)))),
+            Case((Operand((2, 3, 4)), Operand((2, 4, 2), stored=True))),
+            Case((Operand((2, 3, 4), stored=True), Operand((2, 4, 2)))),
+            Case((Operand((1, 64)), Operand((64, 1)))),
+            Case((Operand((2, 0)), Operand((0, 3)))),
+        ),
+        FLOATS,
+    ),
+)
+
+OPS = (MATMUL,)
