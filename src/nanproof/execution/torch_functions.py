@@ -12,6 +12,7 @@ PLAIN = {
     "Atanh": "atanh", "Erf": "erf", "Sigmoid": "sigmoid", "Floor": "floor", "Ceil": "ceil", "Round": "round",
     "Sign": "sign", "Pow": "pow", "MatMul": "matmul", "Relu": "relu",
 }  # fmt: skip
+_ONE_PERCENT = 0.009999999776482582  # as a float32, which attributes of ONNX are
 LAYERS = {"Softplus": "softplus", "Softsign": "softsign", "HardSwish": "hardswish", "Mish": "mish"}
 
 
@@ -27,7 +28,7 @@ def function(name: str, attrs: Mapping[str, Any]) -> Callable[..., Any] | None:
     if name == "Elu":
         return lambda x: functional.elu(x, alpha=attrs.get("alpha", 1.0))
     if name == "LeakyRelu":
-        return lambda x: functional.leaky_relu(x, attrs.get("alpha", 0.01))
+        return lambda x: functional.leaky_relu(x, attrs.get("alpha", _ONE_PERCENT))
     if name in {"Softmax", "LogSoftmax"}:
         layer = functional.softmax if name == "Softmax" else functional.log_softmax
         return lambda x: layer(x, dim=attrs.get("axis", -1))

@@ -14,7 +14,7 @@ from nanproof.domain.partition import Blocks, Cuts, fine, pack
 from nanproof.numerics.dtypes import DType, by_name, to_numpy
 from nanproof.ops.record import Case, Operand
 from nanproof.testing.membership import spread
-from nanproof.testing.values import inward, intervals, mood, pool
+from nanproof.testing.values import intervals, inward, mood, pool
 
 Array = Any
 
@@ -54,9 +54,7 @@ def dtype_of(operand: Operand, dtype: DType) -> DType:
     return dtype if operand.dtype is None else by_name(operand.dtype)
 
 
-def draw(
-    rng: np.random.Generator, case: Case, dtype: DType, points: tuple[float, ...], wanted: Style
-) -> Draw:
+def draw(rng: np.random.Generator, case: Case, dtype: DType, points: tuple[float, ...], wanted: Style) -> Draw:
     """Draw Boxes and samples for all operands of a case; now and then one tensor serves as two operands."""
     kind = wanted.mood or mood(rng)
     drawn: list[tuple[Box | None, Array | None]] = []
@@ -173,7 +171,9 @@ def elements(rng: np.random.Generator, box: Box, values: Array, count: int) -> A
     a, b = np.where(finite, lo, 0.0), np.where(finite, hi, 0.0)
     kind = rng.random(size)
     landmarks = np.clip(rng.choice(values, size), a, b)
-    result = np.where(kind < 0.35, a, np.where(kind < 0.7, b, np.where(kind < 0.88, landmarks, _inside(rng, box, a, b))))
+    result = np.where(
+        kind < 0.35, a, np.where(kind < 0.7, b, np.where(kind < 0.88, landmarks, _inside(rng, box, a, b)))
+    )
     result[0] = a
     if count > 1:
         result[1] = b

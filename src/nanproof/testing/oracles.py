@@ -59,7 +59,8 @@ def random(subject: Subject) -> bool:
     schema = schema_of(subject.op)
     if schema is None:
         return False
-    if schema.node_determinism == schema.NodeDeterminism.NonDeterministic:
+    kind: Any = schema
+    if kind.node_determinism == kind.NodeDeterminism.NonDeterministic:
         return True
     return subject.op.name in {"Dropout", "RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike",
                                "Bernoulli", "Multinomial"}  # fmt: skip
@@ -90,7 +91,7 @@ def _candidates(subject: Subject, *, torch: bool) -> list[Oracle]:
         function = _torch_function(subject)
         if function is not None and not any(o.absent for o in case.operands):
             found.append(Oracle("torch", "torch", partial(_by_torch, function)))
-    if op.error is None and dtype.is_float:
+    if dtype.is_float:
         found.append(Oracle("run", "ieee", partial(_by_run, subject)))
     return found
 

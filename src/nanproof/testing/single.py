@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -85,7 +86,20 @@ def subjects(op: Op) -> Iterator[Subject]:
     """All combinations of case and dtype."""
     for number, case in enumerate(cases(op)):
         for name in case.dtypes or op.samples.dtypes:
-            yield Subject(op, case, number, by_name(name))
+            yield Subject(op, stored(case), number, by_name(name))
+
+
+def stored(case: Case) -> Case:
+    """The case as it reads when it comes out of a file: attributes are float32 numbers there."""
+    return replace(case, attrs={name: _stored(value) for name, value in case.attrs.items()})
+
+
+def _stored(value: Any) -> Any:
+    if isinstance(value, float):
+        return float(np.float32(value))
+    if isinstance(value, (list, tuple)):
+        return tuple(_stored(v) for v in value)
+    return value
 
 
 def node_of(op: Op, case: Case) -> onnx.NodeProto:
@@ -98,7 +112,7 @@ def node_of(op: Op, case: Case) -> onnx.NodeProto:
             value = numpy_helper.from_array(value)
         kind = None
         if schema is not None and name in schema.attributes:
-            kind = schema.attributes[name].type.value
+            kind = int(schema.attributes[name].type.value)  # type: ignore[attr-defined]
         node.attribute.append(helper.make_attribute(name, value, attr_type=kind))
     return node
 

@@ -35,7 +35,7 @@ def around(dtype: DType, points: tuple[float, ...]) -> Array:
     if dtype.is_bool:
         return np.array([0.0, 1.0])
     found: set[float] = set()
-    own = (0.0, 1.0, -1.0)
+    own: tuple[float, ...] = (0.0, 1.0, -1.0)
     if dtype.is_float:
         own = (*own, dtype.quantum, -dtype.quantum, dtype.tiny, -dtype.tiny, 1.0 - dtype.unit)
     for point in (*points, *own):

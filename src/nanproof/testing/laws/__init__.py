@@ -22,12 +22,14 @@ from nanproof.testing.single import Subject
 
 Law: TypeAlias = "Callable[[Subject, np.random.Generator, int], Iterator[Breach]]"
 
-LAWS: Mapping[str, Law] = MappingProxyType({
-    "concrete": concrete,
-    "points": exact_on_points,
-    "monotone": monotone,
-    "paths": paths_agree,
-    "robust": robust,
-    "readings": readings,
-    "fused": fused,
-})
+LAWS: Mapping[str, Law] = MappingProxyType(
+    {
+        "concrete": concrete,
+        "points": exact_on_points,
+        "monotone": monotone,
+        "paths": paths_agree,
+        "robust": robust,
+        "readings": readings,
+        "fused": fused,
+    }
+)

@@ -21,7 +21,7 @@ from nanproof.testing.draws import Draw, draw, style
 from nanproof.testing.laws.apply import bounded
 from nanproof.testing.laws.breach import Breach, shown
 from nanproof.testing.membership import outside, spread, told, wide
-from nanproof.testing.oracles import Oracle, answers, oracles
+from nanproof.testing.oracles import answers, oracles
 from nanproof.testing.single import Subject
 
 SAMPLES = 6
@@ -75,8 +75,8 @@ def _judged(
         yield from _one(i, box, result)
     if len(boxes) < len(results):
         yield "shape", f"{len(results)} results, bounds for {len(boxes)}"
-    finite = all(x is None or bool(np.all(_finite(x))) for x in sample)
-    if finite:
+    floats = [np.asarray(x) for x in sample if x is not None and np.asarray(x).dtype.kind not in "iubSUO"]
+    if floats and all(bool(np.all(_finite(x))) for x in floats):
         yield from _announced(events, results)
 
 
@@ -103,8 +103,7 @@ def _one(i: int, box: Box, result: Any) -> Iterator[tuple[str, str]]:
 
 
 def _equal(one: Any, other: Any) -> bool:
-    exact = one.dtype == object or other.dtype == object
-    return np.array_equal(one, other, equal_nan=not exact)
+    return np.array_equal(one, other, equal_nan=one.dtype.kind + other.dtype.kind == "ff")
 
 
 def _fits(shape: Any, real: tuple[int, ...]) -> bool:

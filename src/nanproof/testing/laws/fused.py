@@ -22,8 +22,8 @@ from nanproof.testing.single import OPSET, Subject, node_of, schema_of
 def fused(subject: Subject, rng: np.random.Generator, effort: int) -> Iterator[Breach]:
     """Compare with the operator's ONNX function body, on Boxes of one block."""
     body = body_of(subject)
-    if body is None or not subject.dtype.is_float:
-        return
+    if body is None or not subject.dtype.is_float or subject.dtype.bits < 32:
+        return  # in the narrow dtypes a fused kernel rounds once, its parts at every step
     for _ in range(max(4, effort // 4)):
         drawn = draw(rng, subject.case, subject.dtype, subject.op.samples.points, Style(whole=True, count=1))
         parts = walked(body, drawn.boxes, subject)
@@ -51,7 +51,7 @@ def _no_wider(whole: Box, parts: Box) -> bool:
 
 def body_of(subject: Subject) -> onnx.FunctionProto | None:
     """The ONNX function of an operator as called in a case; None if it is no function."""
-    schema = schema_of(subject.op)
+    schema: Any = schema_of(subject.op)
     if schema is None:
         return None
     function = onnx.FunctionProto()

@@ -115,4 +115,3 @@ def _moves(subject: Subject, condition: Condition, points: Sequence[Any], broken
         yield broken("margin", "gradient isn't finite", int(np.argmin(np.isfinite(total))))
     elif not np.any((total > 0) & (total < inf)):
         yield broken("margin", "gradient is 0 everywhere", 0)
-
