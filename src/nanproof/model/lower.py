@@ -107,6 +107,7 @@ class _State:
     def _steps(self, graph: Graph) -> tuple[list[Step], dict[int, set[int]]]:
         """Lower the nodes. The second result has what the branches of step i read, for the few steps with branches."""
         names, ops, scope = self.names, self.ops, self.scope
+        look = scope.__getitem__
         steps: list[Step] = []
         reads: dict[int, set[int]] = {}
         for node in graph.nodes:
@@ -115,7 +116,7 @@ class _State:
                 op = ops[key]
             else:
                 op = ops[key] = self.lookup(node.domain, node.op)
-            inputs = tuple([scope[name] for name in node.inputs])
+            inputs = tuple(map(look, node.inputs))
             outputs = node.outputs
             bodies = subgraphs(node) if node.attrs else ()
             lowered = [self.graph(body, outermost=False) for body in bodies]

@@ -31,28 +31,36 @@ def _arrange(graph: Graph, outer: AbstractSet[str], free: Free) -> None:
             raise InputError(f'the graph "{graph.name}" has two inputs named "{declared.name}": give every value one name')
         defined.add(declared.name)
     defined.update(graph.constants)
+    if not _define(graph, defined, outer, free):
+        _sort(graph, outer, free)
+    _check_names(graph, defined, outer)
+    scope: AbstractSet[str] | None = None
+    for node in graph.nodes:
+        for body in subgraphs(node):
+            if scope is None:
+                scope = defined | outer if outer else defined
+            _arrange(body, scope, free)
+
+
+def _define(graph: Graph, defined: set[str], outer: AbstractSet[str], free: Free) -> bool:
+    """Add what the nodes make to `defined`; return whether every node comes after what it reads."""
     ordered = True
-    produced: set[str] = set()
     for node in graph.nodes:
         if ordered:
             for name in node.inputs:
                 if name not in defined and name not in outer:
                     ordered = False
-                    break
-            else:
-                if node.attrs and not _captures_defined(node, defined, outer, free):
-                    ordered = False
+            for body in subgraphs(node) if node.attrs else ():
+                for name in _free(body, free):
+                    if name not in defined and name not in outer:
+                        ordered = False
         for name in node.outputs:
-            if name:
-                if name in produced or name in graph.constants:
+            if name in defined:
+                if name:
                     raise InputError(_twice(name, graph))
-                produced.add(name)
+            else:
                 defined.add(name)
-    _check_inputs_not_produced(graph, produced)
-    if not ordered:
-        _sort(graph, outer, free)
-    _check_names(graph, defined, outer)
-    _arrange_bodies(graph, defined, outer, free)
+    return ordered
 
 
 def _check_names(graph: Graph, defined: AbstractSet[object], outer: AbstractSet[str]) -> None:
@@ -62,26 +70,6 @@ def _check_names(graph: Graph, defined: AbstractSet[object], outer: AbstractSet[
     for output in graph.outputs:
         if output not in defined and output not in outer:
             raise InputError(_dangling(output, f'the outputs of the graph "{graph.name}"'))
-
-
-def _check_inputs_not_produced(graph: Graph, produced: set[str]) -> None:
-    for declared in graph.inputs:
-        if declared.name in produced:
-            raise InputError(_twice(declared.name, graph))
-
-
-def _arrange_bodies(graph: Graph, defined: set[str], outer: AbstractSet[str], free: Free) -> None:
-    scope: AbstractSet[str] | None = None
-    for node in graph.nodes:
-        if node.attrs:
-            for body in subgraphs(node):
-                if scope is None:
-                    scope = defined | outer if outer else defined
-                _arrange(body, scope, free)
-
-
-def _captures_defined(node: Node, defined: AbstractSet[str], outer: AbstractSet[str], free: Free) -> bool:
-    return all(name in defined or name in outer for body in subgraphs(node) for name in _free(body, free))
 
 
 def _free(graph: Graph, free: Free) -> frozenset[str]:

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 MAX_BYTES = (1 << 31) - 1
 """Protobuf messages end here; larger models keep their tensors in external data."""
 
+SOURCE = b".py"
+"""What every name of a Python source file has: without it no node needs a look for one."""
+
 _LOOKS: tuple[tuple[bytes, str], ...] = (
     (b"PK\x03\x04", "a zip archive: a .pt, .pt2, .keras or .npz file; export the model to ONNX first"),
     (b"\x80\x02", "a Python pickle, such as an old PyTorch checkpoint; export the model with torch.onnx.export first"),
@@ -30,14 +33,15 @@ _LOOKS: tuple[tuple[bytes, str], ...] = (
 )
 
 
-def parse(target: str | Path | bytes | ModelProto) -> tuple[ModelProto, Path | None]:
-    """Return the message and the folder that external data is relative to (None without a path)."""
+def parse(target: str | Path | bytes | ModelProto) -> tuple[ModelProto, Path | None, bool]:
+    """Return the message, the folder that external data is relative to (None without a path), and whether it may name source files."""
     if isinstance(target, bytes):
-        return _decode(target), None
+        return _decode(target), None, SOURCE in target
     if not isinstance(target, (str, Path)):
-        return target, None
+        return target, None, True
     path = Path(target)
-    return _decode(_read(path)), path.parent
+    data = _read(path)
+    return _decode(data), path.parent, SOURCE in data
 
 
 def _read(path: Path) -> bytes:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from nanproof.frontends.onnx.adapters import TARGET
 from nanproof.frontends.onnx.signatures import NEWEST
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from onnx import FunctionProto, NodeProto
+    from onnx import AttributeProto, FunctionProto, NodeProto
 
     from nanproof.frontends.onnx.read import Frame
     from nanproof.model.graph import Node
@@ -53,6 +54,17 @@ def plain_body(op: str, opset: int) -> tuple[FunctionProto | None, bool]:
     return None, schema.has_context_dependent_function
 
 
+def schema_defaults(op: str, domain: str, opsets: Mapping[str, int]) -> list[AttributeProto]:
+    """Return the default attributes of an operator: what its function body may refer to."""
+    from onnx import defs
+
+    try:
+        schema: Any = defs.get_schema(op, min(max(opsets.get(domain, 1), 1 if domain else TARGET), NEWEST), domain)
+    except defs.SchemaError:
+        return []
+    return [item.default_value for item in schema.attributes.values() if item.default_value.name]
+
+
 def typed_body(
     node: Node, proto: NodeProto | None, frame: Frame, dtype_of: Callable[[str, Frame], DType | None]
 ) -> FunctionProto | None:
@@ -72,7 +84,7 @@ def typed_body(
         elif name:
             return None
         types.append(kind.SerializeToString())
-    schema: Any = defs.get_schema(node.op, min(max(frame.opsets.get("", 26), 26), NEWEST), "")
+    schema: Any = defs.get_schema(node.op, min(max(frame.opsets.get("", TARGET), TARGET), NEWEST), "")
     text = schema.get_context_dependent_function(proto.SerializeToString(), types)
     if not text:
         return None

@@ -58,9 +58,9 @@ def load_text(text: str, *, known: Known | None = None) -> Model:
 
 
 def _load(target: str | Path | bytes | ModelProto, label: str, known: Known | None, roles: Mapping[str, Role] | None) -> Model:
-    proto, folder = parse(target)
+    proto, folder, located = parse(target)
     opsets = _opsets(proto)
-    reader = Reader(DataFolder(folder), known or _has_record)
+    reader = Reader(DataFolder(folder), known or _has_record, located)
     graph = reader.model(proto, opsets)
     del proto
     arrange(graph)
