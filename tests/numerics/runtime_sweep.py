@@ -163,6 +163,7 @@ def two_operands(function: str, dtype: DType, n: int, seed: int) -> Operands:
     return x[keep], y[keep]
 
 
+@np.errstate(all="ignore")
 def operands(function: str, dtype: DType, n: int, seed: int = 0) -> Operands:
     if function in {"pow", "mod", "fmod"}:
         return two_operands(function, dtype, n, seed)
@@ -284,6 +285,25 @@ def run_onnxruntime(function: str, dtype: DType, inputs: Operands) -> Iterator[n
         for i, size in _pieces(inputs[0].size)
     ]
     yield np.concatenate(pieces).astype(np.float64)
+
+
+def run_arithmetic(runtime: str, name: str, dtype: DType, inputs: Operands) -> Iterator[np.ndarray]:
+    """Add, Sub, Mul or Div, by each code path of the runtime; nothing where it has no kernel for the dtype."""
+    if runtime == "torch":
+        import torch
+
+        kind = getattr(torch, dtype.name)
+        a, b = (torch.from_numpy(x).to(kind) for x in inputs)
+        apply = getattr(torch, name.lower())
+        for s, t in ((a, b), (torch.stack([a, a], 1)[:, 0], torch.stack([b, b], 1)[:, 0]), (a[:13], b[:13])):
+            yield apply(s, t).to(torch.float64).numpy()
+    elif dtype.name != "bfloat16":
+        from onnx import helper
+
+        ready = build_session(helper.make_node(name, ["x", "y"], ["z"]), dtype)
+        for n in (None, 13, 1):
+            feed = {k: x[:n].astype(to_numpy(dtype)) for k, x in zip("xy", inputs, strict=True)}
+            yield ready.run(None, feed)[0].astype(np.float64)
 
 
 RUN = {"torch": run_torch, "onnxruntime": run_onnxruntime}

@@ -9,10 +9,12 @@ from __future__ import annotations
 import math
 from itertools import product
 
+import numpy as np
 import pytest
 from tests.numerics import runtime_sweep as sweeps
 
 from nanproof.numerics.dtypes import BFLOAT16, FLOAT16, FLOAT32, FLOAT64, DType
+from nanproof.numerics.rounding import nearest_array
 from nanproof.numerics.runtimes import ErrorForm, error_form
 from nanproof.numerics.runtimes import widen as true_widen
 
@@ -54,6 +56,19 @@ def test_other_alphas(runtime: str, function: str, alpha: float) -> None:
     pytest.importorskip(runtime)
     outside, example = sweeps.sweep_alpha(runtime, function, alpha, 20_000)
     assert outside == 0, example
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=repr)
+@pytest.mark.parametrize("runtime", ["torch", "onnxruntime"])
+def test_arithmetic_is_correctly_rounded(runtime: str, dtype: DType) -> None:
+    """No flushing of subnormals, no double rounding: the exact operations are exact in every dtype there is."""
+    pytest.importorskip(runtime)
+    x, y = sweeps.operands("fmod", dtype, 40_000)
+    for name, operate in (("Add", np.add), ("Sub", np.subtract), ("Mul", np.multiply), ("Div", np.divide)):
+        with np.errstate(all="ignore"):
+            real = nearest_array(dtype, operate(x, y))
+        for full in sweeps.run_arithmetic(runtime, name, dtype, (x, y)):
+            np.testing.assert_array_equal(full, real[: full.size], err_msg=name)
 
 
 def test_the_facts_that_verdicts_rest_on() -> None:

@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import math
 import struct
-from math import frexp
+from math import frexp, ldexp
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from nanproof.numerics.dtypes import FLOAT8_E8M0FNU, FLOAT16, FLOAT32, FLOAT64, FLOATS, DType
+from nanproof.numerics.dtypes import FLOAT8_E8M0FNU, FLOAT16, FLOAT32, FLOAT64, DType
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,19 +32,10 @@ _PACK16: Final = struct.Struct("e").pack
 _UNPACK16: Final = struct.Struct("e").unpack
 
 
-def _steps(dtype: DType) -> tuple[float, ...]:
-    """The distance of neighbours by the exponent that ``frexp`` gives.
-
-    Negative exponents index from the end, so ``-1073 .. 1024`` fit into one tuple without an offset. Past the
-    largest number the distance doesn't matter; it stays finite so that the sum does.
-    """
-    exponents = [*range(1025), *range(-1073, 0)]
-    return tuple(max(math.ldexp(1.0, min(e, 900) - dtype.precision), dtype.quantum) for e in exponents)
-
-
-_NARROW: Final = tuple(d for d in FLOATS if d is not FLOAT64)
-_STEPS: Final[dict[DType, tuple[float, ...]]] = {d: _steps(d) for d in _NARROW}
-_MAGIC: Final[dict[DType, tuple[float, ...]]] = {d: tuple(1.5 * 2.0**52 * s for s in _STEPS[d]) for d in _NARROW}
+def _step(dtype: DType, mantissa_exponent: int) -> float:
+    """The distance of neighbours among the numbers to which ``frexp`` gives that exponent."""
+    step = ldexp(1.0, mantissa_exponent - dtype.precision)
+    return max(dtype.quantum, step)
 
 
 def nearest(dtype: DType, x: float) -> float:
@@ -65,10 +56,12 @@ def nearest(dtype: DType, x: float) -> float:
             return _UNPACK16(_PACK16(x))[0]  # type: ignore[no-any-return]
         except OverflowError:
             return math.copysign(_INF, x)
-    magic = _MAGIC.get(dtype)
-    if magic is None:
+    if dtype.kind != "float":
         return x
-    big = magic[frexp(x)[1]]
+    if abs(x) > 2.0 * dtype.max:
+        # Also keeps the sum below finite.
+        return dtype.min if x < 0 and dtype is FLOAT8_E8M0FNU else math.copysign(_INF, x)
+    big = 1.5 * 2.0**52 * _step(dtype, frexp(x)[1])
     rounded = x + big - big
     if -dtype.max <= rounded <= dtype.max:
         if dtype is FLOAT8_E8M0FNU:
@@ -83,7 +76,7 @@ def nearest(dtype: DType, x: float) -> float:
 
 def nearest_array(dtype: DType, x: Array) -> Array:
     """``nearest`` for every element of a float64 array."""
-    if dtype is FLOAT64 or dtype not in _MAGIC:
+    if dtype is FLOAT64 or dtype.kind != "float":
         return x
     if dtype is FLOAT32 or dtype is FLOAT16:
         narrow: Any = np.float32 if dtype is FLOAT32 else np.float16
@@ -121,7 +114,7 @@ def next_up(dtype: DType, x: float) -> float:
     else:
         mantissa, exponent = frexp(x)
         # Below a power of two in magnitude, the neighbours are half as far away.
-        step = _STEPS[dtype][exponent - 1 if mantissa == -0.5 and x < -dtype.tiny else exponent]
+        step = _step(dtype, exponent - (mantissa == -0.5 and x < -dtype.tiny))
         found = x + step
     return found if found <= dtype.max else _INF
 
@@ -155,7 +148,7 @@ def at_least(dtype: DType, x: float) -> float:
     if found == 0.0:
         return dtype.quantum
     mantissa, exponent = frexp(found)
-    return found + _STEPS[dtype][exponent - 1 if mantissa == -0.5 and found < -dtype.tiny else exponent]
+    return found + _step(dtype, exponent - (mantissa == -0.5 and found < -dtype.tiny))
 
 
 def at_most(dtype: DType, x: float) -> float:

@@ -16,16 +16,17 @@ from typing import Final
 
 from nanproof.numerics.dtypes import FLOAT32, FLOAT64, DType
 from nanproof.numerics.runtimes import ieee, onnxruntime_cpu, torch_cpu
-from nanproof.numerics.runtimes.forms import ErrorForm, added, scaled, through_float32, widen
+from nanproof.numerics.runtimes.forms import EXACT, ErrorForm, added, scaled, through_float32, widen
 
 __all__ = ["FUNCTIONS", "RUNTIMES", "ErrorForm", "accumulator", "error_form", "scaled", "softmax_form", "widen"]
 
 RUNTIMES: Final = ("torch", "onnxruntime", "ieee")
 EXACT_FUNCTIONS: Final = frozenset({
     "add", "sub", "mul", "div", "neg", "abs", "sqrt", "reciprocal", "square", "floor", "ceil", "round", "trunc", "sign",
-    "relu", "leakyrelu", "prelu", "thresholdedrelu", "min", "max", "clip",
+    "relu", "leakyrelu", "prelu", "thresholdedrelu", "shrink", "min", "max", "clip",
 })  # fmt: skip
 FUNCTIONS: Final = tuple(sorted({*ieee.FLOAT32, *EXACT_FUNCTIONS, "softmax", "log_softmax"}))
+_ALIASES: Final = {"swish": "silu", "logsigmoid": "log_sigmoid"}
 
 _Table = dict[str, ErrorForm]
 # float32, float64, and what is special in the narrower dtypes
@@ -46,19 +47,21 @@ def error_form(runtime: str, function: str, dtype: DType) -> ErrorForm:
     """
     if runtime not in _TABLES:
         raise KeyError(f"no runtime is called {runtime!r}; known: {', '.join(RUNTIMES)}")
-    if dtype.kind == "float" and function in {"softmax", "log_softmax"}:
-        return softmax_form(runtime, dtype, 65536.0, log=function == "log_softmax")
+    if dtype.kind == "float" and function in {"softmax", "log_softmax", "logsoftmax"}:
+        return softmax_form(runtime, dtype, 65536.0, log=function != "softmax")
     single, double, narrow = _TABLES[runtime]
+    function = _ALIASES.get(function, function)
     form = (double if dtype is FLOAT64 else single).get(function)
     if form is None and (function in EXACT_FUNCTIONS or (function in FUNCTIONS and dtype.kind != "float")):
-        form = ieee.EXACT
+        form = EXACT
     if form is None:
         raise KeyError(f"no error form for function {function!r} in runtime {runtime!r}")
     if dtype.kind != "float":
-        return ieee.EXACT
+        return EXACT
     if dtype is FLOAT64 or dtype is FLOAT32:
         return form
-    if runtime == "ieee" and function in ieee.NATIVE:
+    if form == EXACT or (runtime == "ieee" and function in ieee.NATIVE):
+        # Of + - * / and sqrt, rounding to float32 first changes nothing: it has 2p + 2 bits (Figueroa 1995).
         return form
     wide = through_float32(form, dtype)
     # The 8-bit kinds are for storage: what there is of arithmetic on them runs in float32.

@@ -49,6 +49,9 @@ class ErrorForm:
     quotient_nan: bool = False
 
 
+EXACT: Final = ErrorForm()
+
+
 def through_float32(form: ErrorForm, dtype: DType) -> ErrorForm:
     """The form for a narrower dtype whose values are computed in float32, then rounded.
 
@@ -94,6 +97,8 @@ def widen(form: ErrorForm, dtype: DType, lo: float | Array, hi: float | Array) -
     """
     if isinstance(lo, np.ndarray) or isinstance(hi, np.ndarray):
         return _widen_arrays(form, dtype, np.asarray(lo, np.float64), np.asarray(hi, np.float64))
+    if form is EXACT:
+        return nearest(dtype, lo), nearest(dtype, hi)
     rate = form.ulps * 2.0 * dtype.unit + form.relative
     fixed = form.quanta * dtype.quantum + form.absolute
     if -_INF < lo < _INF:
@@ -124,13 +129,14 @@ def widen(form: ErrorForm, dtype: DType, lo: float | Array, hi: float | Array) -
     return lo, hi
 
 
+@np.errstate(all="ignore")
 def _widen_arrays(form: ErrorForm, dtype: DType, lo: Array, hi: Array) -> tuple[Array, Array]:
     rate = form.ulps * 2.0 * dtype.unit + form.relative
     fixed = form.quanta * dtype.quantum + form.absolute
     if rate or fixed:
-        with np.errstate(invalid="ignore", over="ignore"):
-            lo = np.where(np.isinf(lo), lo, lo - (rate * np.abs(lo) + fixed))
-            hi = np.where(np.isinf(hi), hi, hi + (rate * np.abs(hi) + fixed))
+        # The error of an infinity must not be infinite.
+        lo = lo - (rate * np.minimum(np.abs(lo), FLOAT64.max) + fixed)
+        hi = hi + (rate * np.minimum(np.abs(hi), FLOAT64.max) + fixed)
     lo, hi = nearest_array(dtype, lo), nearest_array(dtype, hi)
     if form.ceiling < _INF:
         hi = np.where(hi >= form.ceiling, _INF, hi)
