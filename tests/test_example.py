@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -63,3 +64,21 @@ def test_people_read_the_reason() -> None:
     assert ran.stdout.count("NP101") >= 2
     assert "softmax" in ran.stdout.lower()
     assert "because" in ran.stdout
+
+
+def test_readme_shows_a_real_session() -> None:
+    """When a message changes, README.md changes: paste what `make demo` prints."""
+    ran = subprocess.run(
+        [sys.executable, "-m", "nanproof", "check", "model.onnx"],
+        cwd=FOLDER,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    readme = (FOLDER.parents[1] / "README.md").read_text()
+    shown = readme.partition("$ nanproof check model.onnx\n")[2].partition("```")[0]
+    assert timeless(shown) == timeless(ran.stdout)
+
+
+def timeless(text: str) -> str:
+    return re.sub(r"\d+\.\d+ s\b", "? s", text)
