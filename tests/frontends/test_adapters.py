@@ -176,7 +176,6 @@ def test_function_bodies_are_read_at_their_own_opset() -> None:
 COMPATIBLE = {
     "Abs Ceil Elu Exp Floor HardSigmoid LeakyRelu Log Max Mean Min Neg Reciprocal Relu Sigmoid Sqrt Sum Tanh InstanceNormalization": "consumed_inputs said what may be overwritten",
     "ArgMax ArgMin AveragePool Attention BatchNormalization Cast CastLike DepthToSpace DequantizeLinear QuantizeLinear GatherND MaxPool OptionalHasElement Range ScatterElements ScatterND Shape SpaceToDepth Constant": "new attributes and operands whose defaults are the old meaning",
-    "Gemm": "broadcast only allowed what is always allowed now",
 }  # fmt: skip
 
 

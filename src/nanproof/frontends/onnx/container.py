@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import stat
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nanproof.findings.errors import InputError
+from nanproof.frontends.onnx.strip import SMALLEST_FILE, strip
+from nanproof.model.sources import MappedFile
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -33,18 +36,35 @@ _LOOKS: tuple[tuple[bytes, str], ...] = (
 )
 
 
-def parse(target: str | Path | bytes | ModelProto) -> tuple[ModelProto, Path | None, bool]:
-    """Return the message, the folder that external data is relative to (None without a path), and whether it may name source files."""
+@dataclass(frozen=True, slots=True)
+class Container:
+    """A parsed message and where it came from."""
+
+    proto: ModelProto
+    folder: Path | None = None  # what external data is relative to
+    located: bool = True  # may name source files
+    file: MappedFile | None = None  # the file itself, where big initialisers were left in it
+    left: dict[int, tuple[int, int]] = field(default_factory=dict)  # their (offset, length), by number
+
+
+def parse(target: str | Path | bytes | ModelProto) -> Container:
+    """Read a file, or take bytes or a message."""
     if isinstance(target, bytes):
-        return _decode(target), None, SOURCE in target
+        return Container(_decode(target), None, SOURCE in target)
     if not isinstance(target, (str, Path)):
-        return target, None, True
+        return Container(target)
     path = Path(target)
+    size = _size(path)
+    stripped = strip(path) if size >= SMALLEST_FILE else None
+    if stripped is not None:
+        data, left = stripped
+        return Container(_decode(data), path.parent, SOURCE in data, MappedFile(path, size), left)
     data = _read(path)
-    return _decode(data), path.parent, SOURCE in data
+    return Container(_decode(data), path.parent, SOURCE in data)
 
 
-def _read(path: Path) -> bytes:
+def _size(path: Path) -> int:
+    """Return the size of a file that can be read."""
     try:
         info = path.stat()
         if stat.S_ISDIR(info.st_mode):
@@ -55,11 +75,19 @@ def _read(path: Path) -> bytes:
             raise InputError(
                 f"has {info.st_size} bytes, more than the 2 GiB that a protobuf file can have: save the model with external data"
             )
-        return path.read_bytes()
+        with path.open("rb"):
+            return info.st_size
     except FileNotFoundError:
         raise InputError("there is no such file") from None
     except (OSError, ValueError) as error:
         raise InputError(f"can't be read: {getattr(error, 'strerror', None) or error}") from None
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(f"can't be read: {error.strerror or error}") from None
 
 
 def _decode(data: bytes) -> ModelProto:

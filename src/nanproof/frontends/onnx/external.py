@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import stat
 from dataclasses import dataclass, field
+from math import prod
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import TYPE_CHECKING
 
@@ -27,7 +28,19 @@ class DataFolder:
     """The folder of a model, and the data files in it that were used so far. None: the model came without a folder."""
 
     folder: Path | None
+    model: MappedFile | None = None  # the model file, where big initialisers were left in it
     files: dict[str, MappedFile] = field(default_factory=dict)
+
+    def inside(self, tensor: str, place: tuple[int, int], dtype: DType, shape: tuple[int, ...]) -> MappedSource:
+        """Return a tensor whose bytes were left in the model file."""
+        assert self.model is not None
+        offset, length = place
+        needed = byte_count(prod(shape), dtype)
+        if length != needed:
+            raise InputError(
+                f'tensor "{tensor}" needs {needed} bytes for its shape and holds {length}: the file is damaged, export or download it again'
+            )
+        return MappedSource(self.model, offset, dtype, shape)
 
     def source(self, tensor: str, entries: Iterable[tuple[str | bytes, str | bytes]], dtype: DType, shape: tuple[int, ...]) -> MappedSource:
         """Find the bytes of one tensor; raises InputError when the entries or the file don't hold it."""
@@ -36,10 +49,7 @@ class DataFolder:
         file = self.files.get(location)
         if file is None:
             file = self.files[location] = _open(self.folder, location, tensor)
-        count = 1
-        for size in shape:
-            count *= size
-        needed = byte_count(count, dtype)
+        needed = byte_count(prod(shape), dtype)
         offset = _number(facts.get("offset", "0"), "offset", tensor)
         length = _number(facts["length"], "length", tensor) if "length" in facts else needed
         if length != needed:

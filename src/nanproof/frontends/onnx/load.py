@@ -14,7 +14,6 @@ from nanproof.frontends.onnx.read import Reader
 from nanproof.model.graph import Model
 from nanproof.model.order import arrange
 from nanproof.model.roles import infer
-from nanproof.ops.registry import lookup
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -58,16 +57,18 @@ def load_text(text: str, *, known: Known | None = None) -> Model:
 
 
 def _load(target: str | Path | bytes | ModelProto, label: str, known: Known | None, roles: Mapping[str, Role] | None) -> Model:
-    proto, folder, located = parse(target)
-    opsets = _opsets(proto)
-    reader = Reader(DataFolder(folder), known or _has_record, located)
-    graph = reader.model(proto, opsets)
-    del proto
+    container = parse(target)
+    opsets = _opsets(container.proto)
+    reader = Reader(DataFolder(container.folder, container.file), known or _has_record, container.located)
+    graph = reader.model(container.proto, opsets, container.left)
+    del container
     arrange(graph)
     return Model(graph, max(opsets.get("", 0), TARGET), label, tuple(reader.notes), infer(graph, roles))
 
 
 def _has_record(domain: str, op: str) -> bool:
+    from nanproof.ops.registry import lookup
+
     return lookup(domain, op) is not None
 
 

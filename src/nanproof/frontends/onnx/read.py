@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,6 +37,9 @@ MAX_EXPANDED = 1_000_000
 """Nodes that inlined functions may add in all: nested functions can multiply without end."""
 MAX_DEPTH = 48
 """Functions within functions."""
+
+
+_NOTHING_LEFT: Mapping[int, tuple[int, int]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,16 +87,18 @@ class Reader:
     sizes: dict[str, int] = field(default_factory=dict)
     fresh_names: int = 0
 
-    def model(self, proto: ModelProto, opsets: dict[str, int]) -> Graph:
-        """Read the graph of a model."""
+    def model(self, proto: ModelProto, opsets: dict[str, int], left: Mapping[int, tuple[int, int]]) -> Graph:
+        """Read the graph of a model; `left` says where in the file the data of some initialisers was left."""
         for function in proto.functions:
             key = (_domain(function.domain), function.name, function.overload)
             if key in self.functions:
                 raise InputError(f'the function "{function.name}" of domain "{function.domain}" is defined twice: remove one of them')
             self.functions[key] = function
-        return self.graph(proto.graph, opsets)
+        return self.graph(proto.graph, opsets, left=left)
 
-    def graph(self, proto: GraphProto, opsets: Mapping[str, int], outer: Frame | None = None) -> Graph:
+    def graph(
+        self, proto: GraphProto, opsets: Mapping[str, int], outer: Frame | None = None, left: Mapping[int, tuple[int, int]] = _NOTHING_LEFT
+    ) -> Graph:
         """Read a graph; `outer` is where the node is read that the graph is an attribute of."""
         graph = Graph(proto.name, [], (), ())
         rename = None
@@ -105,11 +111,11 @@ class Reader:
             frame.bindings, frame.location, frame.calls = outer.bindings, outer.location, outer.calls
         named = rename or {}
         graph.inputs = tuple([self._declared(info, named.get(info.name, info.name)) for info in proto.input])
-        for tensor in proto.initializer:
+        for number, tensor in enumerate(proto.initializer):
             name = named.get(tensor.name, tensor.name)
             if not name:
                 raise InputError(f'an initialiser of the graph "{proto.name}" has no name: export the model again')
-            self._add_constant(graph, name, read_tensor(tensor, name, self.folder))
+            self._add_constant(graph, name, read_tensor(tensor, name, self.folder, left.get(number)))
         for sparse in proto.sparse_initializer:
             name = named.get(sparse.values.name, sparse.values.name)
             self._add_constant(graph, name, read_sparse(sparse, name, self.folder))

@@ -29,11 +29,13 @@ _TYPED = {
 }  # fmt: skip
 
 
-def read_tensor(tensor: TensorProto, name: str, folder: DataFolder) -> Source:
-    """Return where the elements of a tensor are; nothing large is decoded."""
+def read_tensor(tensor: TensorProto, name: str, folder: DataFolder, left: tuple[int, int] | None = None) -> Source:
+    """Return where the elements of a tensor are; nothing large is decoded. `left`: its raw data was left there in the model file."""
     dtype = data_type(tensor.data_type, f'tensor "{name}"')
     shape = tuple(tensor.dims)
     count = _count(shape, name)
+    if left is not None and dtype.kind != "string" and tensor.data_location != _EXTERNAL:
+        return folder.inside(name, left, dtype, shape)
     if tensor.data_location == _EXTERNAL:
         if dtype.kind == "string":
             raise InputError(f'tensor "{name}" holds strings in external data, which ONNX doesn\'t allow: export the model again')

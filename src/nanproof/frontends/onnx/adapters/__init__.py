@@ -37,6 +37,7 @@ ADAPTERS: Final[dict[str, tuple[int, Adapter]]] = {
     "Concat": (4, meant.concat),
     "DFT": (20, moved.dft),
     "Dropout": (12, meant.dropout),
+    "Gemm": (7, meant.gemm),
     "GridSample": (20, meant.grid_sample),
     "GroupNormalization": (21, meant.group_normalization),
     "PRelu": (7, meant.prelu),

@@ -171,6 +171,11 @@ def broadcast(node: Node, ctx: Context) -> list[Node]:
     return _aligned(node, ctx, attrs, range(len(second), len(second) + trailing))
 
 
+def gemm(node: Node, ctx: Context) -> list[Node]:
+    """Gemm before 7: `broadcast` only allows what is always allowed now."""
+    return change(node, attrs=without(node, "broadcast"))
+
+
 def _aligned(node: Node, ctx: Context, attrs: dict[str, Attr], axes: range) -> list[Node]:
     wide = ctx.fresh(node.inputs[1])
     places = ctx.ints(axes, f"{node.outputs[0]}.axes")
