@@ -18,7 +18,8 @@ from nanproof.ops.shaping import ANY, flat
 
 
 def _known(*values: int, shape: tuple[int, ...] | None = None) -> Operand:
-    return Operand((len(values),) if shape is None else shape, dtype="int64", values=values, stored=True)
+    found = np.array(values, np.int64).reshape((len(values),) if shape is None else shape)
+    return Operand(found.shape, dtype="int64", values=found.tolist(), stored=True)
 
 
 def _x(*shape: int) -> Operand:

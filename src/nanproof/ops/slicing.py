@@ -93,7 +93,8 @@ def _symbolic_slice(call: Call, x: Box, axis: int, span: tuple[Size | None, Size
     """A slice of unknown length: its elements are some of the axis."""
     assert x.shape is not None
     start, end, step = span
-    if start is None or end is None:
+    if start is None or end is None or (step < 0 and not (type(start) is int and start >= -1)):
+        # NumPy and ONNX differ on a start before the first element, going backwards
         return some(x, axis, call.fresh(f"size{axis}"))
     size = slice_length(x.shape[axis], start, end, step)
     if size == x.shape[axis] and step == 1:
