@@ -17,13 +17,17 @@ from nanproof.ops import (
     matmul,
     padding,
     positions,
+    power,
     products,
     rectifiers,
     reductions,
+    remainder,
     rounding,
     selecting,
     shaping,
     slicing,
+    trigonometric,
+    variadic,
 )
 from nanproof.ops.record import Op
 
@@ -39,13 +43,17 @@ OPS: tuple[Op, ...] = (
     *matmul.OPS,
     *padding.OPS,
     *positions.OPS,
+    *power.OPS,
     *products.OPS,
     *rectifiers.OPS,
     *reductions.OPS,
+    *remainder.OPS,
     *rounding.OPS,
     *selecting.OPS,
     *shaping.OPS,
     *slicing.OPS,
+    *trigonometric.OPS,
+    *variadic.OPS,
 )
 
 

@@ -1,0 +1,165 @@
+"""Powers."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from nanproof.domain.box import INFS, NAN, NINF, Box, Shape, limits
+from nanproof.domain.partition import Blocks, pack
+from nanproof.numerics import scalar
+from nanproof.numerics.dtypes import DType
+from nanproof.ops.call import Call
+from nanproof.ops.classes import elementwise, least, most
+from nanproof.ops.conditions import Requirement, X, Y
+from nanproof.ops.elementwise import Elementwise, Pair
+from nanproof.ops.pairs import space, within
+from nanproof.ops.record import Case, Op, Operand, Samples
+
+
+def _magnitude(f: Any, size: Pair, y: Pair, quantum: float) -> Pair:
+    """The power of a base >= 0: y * log(size) is bilinear, so extremes are at the corners.
+
+    Where the exponent may be negative, a base that may be 0 comes down to the
+    dtype's smallest number (0 itself breaks the requirement); where it may not, 0.
+    """
+    xp = space(*size, *y)
+    top = most(size[1], quantum)
+    values = []
+    for exponent in y:
+        values += [f(xp.where(exponent < 0, most(size[0], quantum), size[0]), exponent)]
+        values += [f(xp.where(exponent < 0, top, size[1]), exponent)]
+    return least(*values), most(*values)
+
+
+def _powers(quantum: float) -> Elementwise:
+    def rule(f: Any, x: Pair, y: Pair) -> Pair:
+        """Each sign of the base by itself; a negative base has a power at whole exponents only.
+
+        No class fits: the image of a negative base depends on which exponents are even.
+        """
+        xp = space(*x, *y)
+        lo, hi = inf, -inf
+        there = x[1] >= 0
+        low, high = _magnitude(f, (most(x[0], 0.0), most(x[1], 0.0)), y, quantum)
+        lo, hi = xp.where(there, low, lo), xp.where(there, high, hi)
+        first, last = xp.ceil(y[0]), xp.floor(y[1])
+        there = (x[0] < 0) & (first <= last)
+        whole = least(first, last), most(first, last)
+        low, high = _magnitude(f, (most(-x[1], 0.0), most(-x[0], 0.0)), whole, quantum)
+        single = first == last
+        odd = xp.remainder(first, 2.0) == 1.0
+        even_only, odd_only = single & (odd == False), single & odd  # noqa: E712  # arrays as well as bools
+        below, above = xp.where(even_only, low, -high), xp.where(odd_only, -low, high)
+        lo, hi = xp.where(there, least(lo, below), lo), xp.where(there, most(hi, above), hi)
+        # no value at all: a negative base, and no whole exponent. Any point will do, it is flagged as NaN.
+        nothing = lo > hi
+        return xp.where(nothing, 0.0, lo), xp.where(nothing, 0.0, hi)
+
+    return elementwise(rule)
+
+
+def _raised(call: Call, x: Box, y: Box) -> Box:
+    """Powers, with what end points don't tell: the signs of infinities, and results that can't be negative."""
+    if not x.dtype.is_float:
+        return _raised_whole(call, x, y)
+    if y.is_point and y.lo == 1.0 and _no_larger(y.shape, x.shape):
+        return x
+    inner = within(call, _SQUARE if y.is_point and y.lo == 2.0 else POW)
+    result = _powers(x.dtype.quantum)(inner, x, y)
+    flags = result.flags
+    if x.flags & NINF and y.hull()[1] > 0 and not (y.is_point and y.lo % 2 == 0):
+        flags |= INFS
+    positive = x.hull()[0] >= 0 or (y.is_point and y.lo % 2 == 0)
+    if positive and not x.flags & NINF:
+        return _not_negative(result, flags)
+    if flags == result.flags:
+        return result
+    return Box(result.dtype, result.shape, *result.hull(), flags)
+
+
+def _no_larger(shape: Shape, other: Shape) -> bool:
+    """Whether broadcasting the one number of a shape leaves the other shape as it is."""
+    if shape is None or other is None:
+        return False
+    return len(shape) <= len(other) and all(n == 1 for n in shape)
+
+
+def _not_negative(result: Box, flags: int) -> Box:
+    """No runtime's power of a positive base is negative, whatever its error bound says."""
+    if result.hull()[0] >= 0.0 and flags == result.flags:
+        return result
+    if result.cuts is None:
+        lo = max(result.lo, 0.0)
+        return Box(result.dtype, result.shape, lo, max(lo, result.hi) if result.has_finite else result.hi, flags)
+    lo = np.maximum(result.lo, 0.0)
+    hi = np.where(np.asarray(result.lo) > result.hi, result.hi, np.maximum(result.hi, 0.0))
+    return pack(result.dtype, result.shape, result.cuts, Blocks(lo, hi, result.block_flags() if flags else None))
+
+
+def _raised_whole(call: Call, x: Box, y: Box) -> Box:
+    """A power of integers is computed in float64 and cut off; what doesn't fit can be anything."""
+    hull_x, hull_y = x.hull(), y.hull()
+    for requirement in POW.requires:
+        always, never = requirement.condition.judge((x.hull(), y.hull()), call.attrs)
+        if not always and x.has_finite and y.has_finite:
+            call.fail(requirement, x.hull(), never=bool(never))
+    shape = _powers(1.0)(Call(_SILENT, {}, call.setting), x, y).shape
+    if not (x.has_finite and y.has_finite):
+        return Box(x.dtype, shape, inf, -inf)
+    lo, hi = _powers(1.0).rule(scalar.pow, hull_x, hull_y)
+    least_value, most_value = limits(x.dtype)
+    crosses = hull_x[0] <= 0 <= hull_x[1] and hull_y[0] < 0
+    fractional = hull_x[0] < 0 and not (hull_y[0] == hull_y[1] and hull_y[0] % 1 == 0) and y.dtype.is_float
+    if crosses or fractional or y.flags or not (least_value <= lo and hi <= most_value):
+        return Box(x.dtype, shape, least_value, most_value)
+    room = 8.0 * 2.0**-53
+    lo, hi = lo - abs(lo) * room, hi + abs(hi) * room
+    return Box(x.dtype, shape, max(float(np.floor(lo)), least_value), min(float(np.ceil(hi)), most_value))
+
+
+def _power(xp: Any, x: Any, y: Any) -> Any:
+    return xp.pow(x, y)
+
+
+def _result(call: Call, boxes: Any) -> DType:
+    dtype: DType = boxes[0].dtype
+    return dtype
+
+
+_BASE = Operand((2, 3))
+_CASES = (
+    *(Case((_BASE, Operand(values=p, stored=True))) for p in (2.0, 3.0, -1.0, 0.0, 1.0, -2.0)),
+    *(
+        Case((_BASE, Operand(values=p, stored=True)), dtypes=("float32", "float64", "float16"))
+        for p in (0.5, -0.5, 1.5)
+    ),
+    Case((_BASE, Operand((3,)))),
+    Case((Operand((2, 3), low=0.0), Operand((2, 1)))),
+    Case((_BASE, Operand((3,), dtype="int64", low=-4, high=4)), dtypes=("float32", "float64")),
+    Case((_BASE, Operand((3,), dtype="float32", low=0, high=4)), dtypes=("float64", "int32", "int64")),
+)
+
+POW = Op(
+    "Pow",
+    run=_power,
+    bound=_raised,
+    requires=(
+        Requirement("NP106", (X >= 0.0) | Y.is_integral(), NAN),
+        Requirement("NP106", X.isnt(0.0) | (Y >= 0.0), INFS),
+    ),
+    smooth=(X.isnt(0.0) | (Y >= 1.0),),
+    overflow="NP202",
+    error="pow",
+    samples=Samples(
+        (0.0, 1.0, -1.0, 2.0, 0.5, -2.0, 1e-20), _CASES, ("float32", "float64", "float16", "int32", "int64")
+    ),
+)
+
+# every runtime squares by a multiplication
+_SQUARE = Op("Pow", run=_power, bound=_raised, overflow="NP202")
+_SILENT = Op("Pow", run=_power, bound=_raised, error="pow")
+
+OPS = (POW,)
