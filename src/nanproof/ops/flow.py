@@ -83,14 +83,14 @@ def sum_flags(flags: Any) -> Any:
     return flags | np.where((flags & INFS) == INFS, np.uint8(NAN), np.uint8(0))
 
 
-def product_flags(one: Box, two: Box) -> int:
-    """What products of the elements of two Boxes may be that isn't finite."""
+def product_flags(one: Box, two: Box, *, zeros: bool = False) -> int:
+    """What products of the elements of two Boxes may be that isn't finite; ``zeros``: 0 is among the first's."""
     flags = (one.flags | two.flags) & NAN
     for a, b in ((one, two), (two, one)):
         if not a.flags & INFS:
             continue
         lo, hi = b.hull()
-        if lo <= 0.0 <= hi:
+        if lo <= 0.0 <= hi or (zeros and b is one):
             flags |= NAN
         positive = hi > 0.0 or bool(b.flags & PINF)
         negative = lo < 0.0 or bool(b.flags & NINF)
@@ -175,6 +175,8 @@ def settled(
     """
     shape, cuts = place
     lo, hi, slack = ends
+    if born and np.any(flags):  # an infinity that is born may meet one of the other sign that flows in
+        flags = sum_flags(flags | born) if isinstance(flags, int) else sum_flags(flags | np.uint8(born))
     if type(lo) is float and type(hi) is float and cuts is None:
         return _settled_floats(call, dtype, shape, (lo, hi, slack), (flags, bool(empty), born))
     lo, hi = np.where(empty, inf, lo), np.where(empty, -inf, hi)

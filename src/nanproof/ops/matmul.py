@@ -208,7 +208,7 @@ def _hull_of_sums(every: list[Sums]) -> Sums:
 def _known_left(a: Box, b: Box, rank: int) -> tuple[Sums, Cuts | None] | None:
     weights = a.known
     assert weights is not None
-    assert b.shape is not None
+    vector = b.shape is not None and len(b.shape) == 1
     if weights.ndim > 2:
         stack = weights.reshape(-1, *weights.shape[-2:])
         if len(stack) > 64:
@@ -225,7 +225,7 @@ def _known_left(a: Box, b: Box, rank: int) -> tuple[Sums, Cuts | None] | None:
     cuts: list[Any] = [None] * rank
     grid = [1] * rank
     place = rank - 1
-    if len(b.shape) > 1:
+    if not vector:
         cuts[place] = column_cuts[0] if column_cuts else None
         grid[place] = columns
         place -= 1

@@ -1,0 +1,100 @@
+"""Sliding windows: kernel, strides, padding and output lengths of convolutions and pooling."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from nanproof.dims import ShapeError, Size, conv_length
+from nanproof.ops.call import Call
+
+MOST_PLACES = 1 << 16
+"""Most places of a window along one axis that are looked at one by one."""
+
+
+class Window(NamedTuple):
+    """A window's geometry, one number an axis. ``pads`` None: chosen by the runtime (auto_pad)."""
+
+    kernel: tuple[int, ...]
+    strides: tuple[int, ...]
+    dilations: tuple[int, ...]
+    pads: tuple[tuple[int, int], ...] | None
+    ceil: bool = False
+
+    @property
+    def size(self) -> int:
+        """How many elements it covers."""
+        return int(np.prod(self.kernel, dtype=np.int64))
+
+    @property
+    def padded(self) -> bool:
+        """Whether a window may stick out: over padding, or over the end with ``ceil``."""
+        return self.pads is None or any(p for pair in self.pads for p in pair) or self.ceil
+
+
+def window_of(call: Call, kernel: Sequence[int]) -> Window:
+    """The window that the attributes describe."""
+    rank = len(kernel)
+    ones = (1,) * rank
+    auto = call.attr("auto_pad", "NOTSET")
+    auto = auto.decode() if isinstance(auto, bytes) else auto
+    flat = tuple(int(p) for p in call.attr("pads", (0,) * (2 * rank)))
+    pads: tuple[tuple[int, int], ...] | None = tuple(zip(flat[:rank], flat[rank:], strict=True))
+    if auto == "VALID":
+        pads = ((0, 0),) * rank
+    elif auto in {"SAME_UPPER", "SAME_LOWER"}:
+        pads = None
+    return Window(
+        tuple(int(k) for k in kernel),
+        tuple(int(s) for s in call.attr("strides", ones)),
+        tuple(int(d) for d in call.attr("dilations", ones)),
+        pads,
+        bool(call.attr("ceil_mode", 0)),
+    )
+
+
+def lengths(window: Window, sizes: Sequence[Size]) -> tuple[Size, ...]:
+    """The number of places of the window along every axis."""
+    found: list[Size] = []
+    for i, size in enumerate(sizes):
+        stride = window.strides[i]
+        if window.pads is None:
+            found.append((size + (stride - 1)) // stride)
+        else:
+            found.append(conv_length(size, window.kernel[i], stride, window.pads[i], window.dilations[i], window.ceil))
+    return tuple(found)
+
+
+def may_be_bare(window: Window, sizes: Sequence[Size]) -> bool:
+    """Whether some place of the window may cover nothing but padding."""
+    if not window.padded:
+        return False
+    return any(_bare_along(window, i, size) for i, size in enumerate(sizes))
+
+
+def _bare_along(window: Window, axis: int, size: Size) -> bool:
+    kernel, stride, dilation = window.kernel[axis], window.strides[axis], window.dilations[axis]
+    if not isinstance(size, int):
+        before, after = (0, 0) if window.pads is None else window.pads[axis]
+        return dilation > 1 or before >= kernel or after >= kernel
+    if size == 0:
+        return True
+    if window.pads is None:
+        places = -(-size // stride)
+        total = max((places - 1) * stride + (kernel - 1) * dilation + 1 - size, 0)
+        fronts = {total // 2, total - total // 2}
+    else:
+        try:
+            places = int(conv_length(size, kernel, stride, window.pads[axis], dilation, window.ceil))  # type: ignore[arg-type]
+        except ShapeError:
+            return True
+        fronts = {window.pads[axis][0]}
+    if places > MOST_PLACES:
+        return dilation > 1 or max(fronts) >= kernel
+    for front in fronts:
+        at = np.arange(places)[:, None] * stride - front + np.arange(kernel)[None] * dilation
+        if not ((at >= 0) & (at < size)).any(axis=1).all():
+            return True
+    return False
