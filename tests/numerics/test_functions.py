@@ -156,6 +156,13 @@ def test_every_scalar_name_is_there_for_arrays_and_tensors() -> None:
     assert [n for n in names if not hasattr(tensors, n)] == []
 
 
+def test_softplus_of_large_tensors_is_finite() -> None:
+    torch = pytest.importorskip("torch")
+    xs = [39.0, 41.0, 1e4, 1e300]
+    result = torch_namespace().softplus(torch.tensor(xs, dtype=torch.float64))
+    assert result.tolist() == [scalar.softplus(x) for x in xs]
+
+
 def test_tensors_agree_with_scalar_and_have_gradients() -> None:
     torch = pytest.importorskip("torch")
     tensors = torch_namespace()

@@ -101,7 +101,7 @@ def torch_namespace() -> Any:
         erf=torch.erf,
         erfc=torch.erfc,
         sigmoid=torch.sigmoid,
-        softplus=lambda x: functional.softplus(x, threshold=1e300),
+        softplus=lambda x: functional.softplus(x, threshold=40.0),
         log_sigmoid=functional.logsigmoid,
         softsign=functional.softsign,
         silu=functional.silu,

@@ -142,8 +142,10 @@ def _widen_arrays(form: ErrorForm, dtype: DType, lo: Array, hi: Array) -> tuple[
         hi = np.where(hi >= form.ceiling, _INF, hi)
         lo = np.where(lo <= -form.ceiling, -_INF, lo)
     least, most = form.image
-    if least > -_INF or most < _INF:
-        lo, hi = np.clip(lo, least, most), np.clip(hi, least, most)
+    if least > -_INF:
+        lo, hi = np.maximum(lo, least), np.maximum(hi, least)
+    if most < _INF:
+        lo, hi = np.minimum(lo, most), np.minimum(hi, most)
     if form.flushes:
         lo = np.where((lo > 0.0) & (lo < dtype.tiny), 0.0, lo)
         hi = np.where((hi < 0.0) & (hi > -dtype.tiny), 0.0, hi)
