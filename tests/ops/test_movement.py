@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from tests.ops.soundness import check_case
 
-from nanproof.ops import filling, gathering, padding, selecting, shaping, slicing
+from nanproof.ops import filling, gathering, padding, scattering, selecting, shaping, slicing
 from nanproof.ops.record import Op
 
-OPS = (*shaping.OPS, *slicing.OPS, *filling.OPS, *gathering.OPS, *padding.OPS, *selecting.OPS)
+OPS = (*shaping.OPS, *slicing.OPS, *filling.OPS, *gathering.OPS, *padding.OPS, *selecting.OPS, *scattering.OPS)
 
 
 @pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
