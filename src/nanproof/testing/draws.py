@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
 
@@ -35,13 +35,18 @@ class Draw:
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How to draw: special values or not, in one block or cut, how many samples, and whether points only."""
+    """How to draw: special values or not, in one block or cut, how many samples, and whether points only.
+
+    ``side`` is 1 for values from one of the record's points upwards, that point included, -1 for downwards: where a
+    condition ends, an interval must end too to show whether it ends there.
+    """
 
     special: bool = False
     whole: bool | None = None
     points_only: bool = False
     count: int = 6
     mood: str | None = None
+    side: int = 0
 
 
 def style(rng: np.random.Generator, count: int) -> Style:
@@ -57,6 +62,9 @@ def dtype_of(operand: Operand, dtype: DType) -> DType:
 def draw(rng: np.random.Generator, case: Case, dtype: DType, points: tuple[float, ...], wanted: Style) -> Draw:
     """Draw Boxes and samples for all operands of a case; now and then one tensor serves as two operands."""
     kind = wanted.mood or mood(rng)
+    if wanted.whole is None and rng.random() < 0.8:
+        wanted = replace(wanted, whole=bool(rng.random() < 0.3))  # mostly all operands are cut, or none is
+    side = 0 if wanted.mood or not points else int(rng.choice((-1, 0, 0, 0, 1)))
     drawn: list[tuple[Box | None, Array | None]] = []
     for operand in case.operands:
         own = kind if rng.random() < 0.8 else mood(rng)
@@ -64,7 +72,7 @@ def draw(rng: np.random.Generator, case: Case, dtype: DType, points: tuple[float
         if earlier is not None and rng.random() < 0.08:
             drawn.append(drawn[earlier])
         else:
-            drawn.append(_operand(rng, operand, (dtype_of(operand, dtype), points, own), wanted))
+            drawn.append(_operand(rng, operand, (dtype_of(operand, dtype), points, own), replace(wanted, side=side)))
     boxes, tensors = zip(*drawn, strict=True) if drawn else ((), ())
     return Draw(tuple(boxes), tuple(tensors), wanted.count, wanted.special)
 
@@ -85,7 +93,11 @@ def _operand(
     if operand.values is not None:
         array = np.asarray(operand.values, to_numpy(dtype))
         return of_array(dtype, array), _repeated(array, wanted.count)
-    values = pool(rng, dtype, points, kind)
+    values = (
+        _one_sided(rng, pool(rng, dtype, points, kind), points, wanted.side)
+        if wanted.side
+        else pool(rng, dtype, points, kind)
+    )
     limits = inward(dtype, operand.low, operand.high)
     if operand.low is not None and operand.high is not None and dtype.is_float:
         values = np.concatenate((values, _between(rng, dtype, limits)))
@@ -98,6 +110,15 @@ def _operand(
         return (fine(box) if rng.random() < 0.5 else box), _repeated(native, wanted.count)
     box = _box(rng, dtype, operand.shape, (values, limits), wanted)
     return box, native_array(dtype, elements(rng, box, values, wanted.count))
+
+
+def _one_sided(rng: np.random.Generator, values: Array, points: tuple[float, ...], side: int) -> Array:
+    """The values on one side of a point, and the point itself if it is among them or at 0 (which is in any dtype)."""
+    point = float(rng.choice(points)) if rng.random() < 0.7 else 0.0
+    kept = values[values >= point] if side > 0 else values[values <= point]
+    near = values[np.argmin(np.abs(values - point))]
+    edge = 0.0 if point == 0.0 else near
+    return np.concatenate((kept, (edge,) * (1 + len(kept) // 8)))
 
 
 def _between(rng: np.random.Generator, dtype: DType, limits: tuple[float, float]) -> Array:
@@ -149,12 +170,12 @@ def cuts_of(rng: np.random.Generator, shape: Sequence[int]) -> Cuts | None:
     found: list[tuple[int, ...] | None] = []
     for n in shape:
         chance = rng.random()
-        if n < 2 or chance < 0.4:
+        if n < 2 or chance < 0.3:
             found.append(None)
-        elif chance < 0.65:
+        elif chance < 0.5:
             found.append(tuple(range(n + 1)))
         else:
-            inner = sorted({int(p) for p in rng.integers(1, n, rng.integers(1, 3))})
+            inner = sorted({int(p) for p in rng.integers(1, n, rng.choice((1, 1, 2)))})
             found.append((0, *inner, n))
     return tuple(found) if any(found) else None
 

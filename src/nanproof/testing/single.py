@@ -23,6 +23,7 @@ ONE = (
     (Operand((0, 3)),),
 )
 TWO = (
+    (Operand((9,)), Operand((9,))),
     (Operand((5, 4)), Operand((5, 4))),
     (Operand((5, 4)), Operand((4,))),
     (Operand((5, 1)), Operand((2, 1, 4))),

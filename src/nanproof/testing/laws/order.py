@@ -79,7 +79,8 @@ def shrunk(rng: np.random.Generator, box: Box | None) -> Box | None:
     lo, hi = np.asarray(blocks.lo, float), np.asarray(blocks.hi, float)
     void = lo > hi
     a, b = np.where(void, 0.0, lo), np.where(void, 0.0, hi)
-    one, two = _between(rng, box.dtype, a, b), _between(rng, box.dtype, a, b)
+    one = _between(rng, box.dtype, a, b)
+    two = one if rng.random() < 0.35 else _between(rng, box.dtype, a, b)
     low, high = np.minimum(one, two), np.maximum(one, two)
     spots = None if blocks.spots is None else blocks.spots & rng.choice([7, 7, 6, 5, 3, 0], lo.shape).astype(np.uint8)
     if spots is not None:
