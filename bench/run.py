@@ -15,8 +15,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timezone
 from importlib.metadata import version
 from pathlib import Path
@@ -26,19 +25,14 @@ from typing import Any
 import external
 import graphs
 import onnx
+from tables import STARTUP_S, TABLES, Row, as_text
 from watch import watch
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results"
 SMALL = HERE.parent / "examples" / "logistic_regression" / "model.onnx"
 
-STARTUP_S = 0.5
-NODE_US = 25.0
-MEMORY_MIB = 1024.0
-MEMORY_SHARE = 0.05
 SIZES = (1_000, 10_000, 200_000)
-
-Row = dict[str, Any]
 
 
 def check_command(model: Path) -> list[str]:
@@ -76,21 +70,6 @@ def startup(options: argparse.Namespace) -> list[Row]:
                 "budget_s": budget,
             }
         )
-    table(
-        f"Start-up: whole process, median of {options.repeat}",
-        ("command", "median s", "best s", "CPU s", "budget s", ""),
-        [
-            (
-                r["what"],
-                f"{r['median_s']:.3f}",
-                f"{r['best_s']:.3f}",
-                f"{r['cpu_s']:.3f}",
-                r["budget_s"] or "",
-                met(r["median_s"], r["budget_s"]),
-            )
-            for r in rows
-        ],
-    )
     return rows
 
 
@@ -109,28 +88,9 @@ def nodes(options: argparse.Namespace) -> list[Row]:
                     {"kind": kind, "size": size, "file_mib": path.stat().st_size / 2**20, **row, "path": path.name}
                 )
                 path.unlink()
-    good = [row for row in rows if "error" not in row]
-    for row in good:
-        row |= {f"{part}_us": row[f"{part}_s"] / row["nodes"] * 1e6 for part in ("load", "lower", "analyse")}
-    table(
-        f"Analysis: microseconds a node (`analyse` includes its own lowering; budget {NODE_US:g}, flat)",
-        ("graph", "nodes", "load", "lower", "analyse", "budget", "peak MiB", "sites", "safe", "findings", "unknown"),
-        [
-            (
-                row["kind"],
-                row["nodes"],
-                *(f"{row[f'{part}_us']:.1f}" for part in ("load", "lower", "analyse")),
-                met(row["analyse_us"], NODE_US),
-                f"{row['peak_mib']:.0f}",
-                row["sites"]["total"],
-                row["sites"]["safe"],
-                row["findings"],
-                sum(row["unknown_ops"].values()),
-            )
-            for row in good
-        ],
-    )
-    show_errors(rows)
+    for row in rows:
+        if "error" not in row:
+            row |= {f"{part}_us": row[f"{part}_s"] / row["nodes"] * 1e6 for part in ("load", "lower", "analyse")}
     return rows
 
 
@@ -143,27 +103,8 @@ def memory(options: argparse.Namespace) -> list[Row]:
         run = watch(check_command(model))
     if run.exit_code not in {0, 1}:
         raise SystemExit(f"check failed with {run.exit_code}:\n{run.errors}")
-    budget = MEMORY_MIB + MEMORY_SHARE * size / 2**20
-    row = {
-        "weights_gib": size / 2**30,
-        "plain_read_s": read,
-        "budget_mib": budget,
-        **run.figures(),
-        "sites": json.loads(run.output)["sites"],
-    }
-    claimed = run.peak_resident if run.peak_anonymous is None else run.peak_anonymous
-    table(
-        f"Memory: check over {row['weights_gib']:.1f} GiB of external weights",
-        ("figure", "value", "budget", ""),
-        [
-            ("peak resident MiB", f"{run.peak_resident:.0f}", f"{budget:.0f}", met(run.peak_resident, budget)),
-            ("of it claimed (anonymous) MiB", f"{claimed:.0f}", f"{budget:.0f}", met(claimed, budget)),
-            ("seconds", f"{run.seconds:.2f}", "", ""),
-            ("GiB of weights a second", f"{row['weights_gib'] / run.seconds:.2f}", "", ""),
-            ("plain read of the same file, GiB a second", f"{row['weights_gib'] / read:.2f}", "", ""),
-        ],
-    )
-    return [row]
+    sites = json.loads(run.output)["sites"]
+    return [{"weights_gib": size / 2**30, "plain_read_s": read, **run.figures(), "sites": sites}]
 
 
 def zoo(_options: argparse.Namespace) -> list[Row]:
@@ -174,48 +115,9 @@ def zoo(_options: argparse.Namespace) -> list[Row]:
     rows = run_child(paths)
     for row in rows:
         row["path"] = Path(row["path"]).relative_to(data).as_posix()
-    groups: dict[str, list[Row]] = {}
-    for row in rows:
-        folder, _, rest = row["path"].partition("/")
-        name = rest.removesuffix(".onnx") if folder == "light" else f"all of {folder}"
-        groups.setdefault(name, []).append(row)
-    table(
-        f"Verdicts: the {len(rows)} model graphs in onnx {onnx.__version__}, inputs and weights as their files say",
-        (
-            "model",
-            "graphs",
-            "nodes",
-            "sites",
-            "safe",
-            "possible",
-            "inevitable",
-            "findings",
-            "unknown ops",
-            "errors",
-            "s",
-        ),
-        [(name, len(group), *totals(group)) for name, group in [*groups.items(), ("total", rows)]],
-    )
-    unknown: Counter[str] = Counter()
-    for row in rows:
-        unknown.update(row.get("unknown_ops", {}))
-    if unknown:
-        print("  unknown:", ", ".join(f"{op} {count}" for op, count in unknown.most_common()))
-    show_errors(rows)
+        if "error" in row:
+            row["error"] = row["error"].replace(f"{data}/", "")
     return rows
-
-
-def totals(rows: Iterable[Row]) -> tuple[Any, ...]:
-    """The columns of the verdict table for a group of models."""
-    good = [row for row in rows if "error" not in row]
-    failed = sum("error" in row for row in rows)
-    sites = [sum(row["sites"][kind] for row in good) for kind in ("total", "safe", "possible", "inevitable")]
-    seconds = sum(row["load_s"] + row["analyse_s"] for row in good)
-    return (
-        sum(row["nodes"] for row in good), *sites, sum(row["findings"] for row in good),
-        sum(sum(row["unknown_ops"].values()) for row in good),
-        failed, f"{seconds:.2f}",
-    )  # fmt: skip
 
 
 def run_child(paths: Sequence[Path]) -> list[Row]:
@@ -235,29 +137,6 @@ def read_through(path: Path) -> float:
         while file.readinto(buffer):
             pass
     return time.perf_counter() - begun
-
-
-def met(value: float, budget: float | None) -> str:
-    """Whether a figure keeps its budget, in words."""
-    return "" if budget is None else "met" if value <= budget else f"{value / budget:.3g} x over"
-
-
-def table(title: str, head: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-    """Print columns: the first to the left, figures to the right."""
-    cells = [[str(cell) for cell in row] for row in (head, *rows)]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    cells.insert(1, ["-" * width for width in widths])
-    print(f"\n{title}\n")
-    for first, *others in cells:
-        figures = (cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True))
-        print("  " + "  ".join([first.ljust(widths[0]), *figures]).rstrip())
-
-
-def show_errors(rows: Iterable[Row]) -> None:
-    """What went wrong, below the table that it is missing from."""
-    for row in rows:
-        if "error" in row:
-            print(f"  {row['path']}: {row['error']}")
 
 
 def machine() -> dict[str, Any]:
@@ -308,6 +187,7 @@ def main() -> None:
     print(f"{about['processor']}, {about['cores']} cores, {about['system']}, Python {about['python']}")
     for section in options.only:
         rows = SECTIONS[section](options)
+        print("\n" + as_text(TABLES[section](rows)), end="")
         if not options.no_keep:
             keep(section, rows)
 

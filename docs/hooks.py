@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from collections import defaultdict
+from pathlib import Path
 from typing import Any
 
 from mkdocs.structure.files import File, Files
@@ -20,6 +23,29 @@ def on_files(files: Files, config: Any) -> Files:
     for name, content in pages.items():
         files.append(File.generated(config, name, content=content))
     return files
+
+
+def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str:
+    """The newest figures, where the page on benchmarks wants them."""
+    return markdown.replace("<!-- figures -->", figures()) if page.file.src_uri == "benchmarks.md" else markdown
+
+
+def figures() -> str:
+    """The tables of bench/results/, with what they were measured on."""
+    bench = Path(__file__).parents[1] / "bench"
+    sys.path.insert(0, str(bench))
+    from tables import TABLES, as_markdown
+
+    text = []
+    for section, table in TABLES.items():
+        path = bench / "results" / f"{section}.json"
+        if path.exists():
+            record = json.loads(path.read_text())
+            about = record["machine"]
+            versions = ", ".join(f"{name} {version}" for name, version in about["versions"].items())
+            where = f"{about['processor']}, {about['cores']} cores, {about['system']}, Python {about['python']}"
+            text.append(f"{as_markdown(table(record['rows']))}\n{record['date']}, {where}, {versions}.\n")
+    return "\n".join(text)
 
 
 def operators(ops: tuple[Op, ...]) -> str:
