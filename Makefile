@@ -32,13 +32,13 @@ demo: $(STAMPS)/base
 test: $(STAMPS)/test
 	$(BIN)/python -m pytest -n 2 --dist worksteal -q $(TESTS)
 
+# All checks run even if one fails, so that one run shows everything.
 lint: $(STAMPS)/lint
-	$(BIN)/ruff check
-	$(BIN)/ruff format --check --quiet
-	$(BIN)/mypy
-	$(BIN)/lint-imports --no-logo
-	$(BIN)/deptry .
-	$(BIN)/vulture
+	@status=0; \
+	for check in "ruff check" "ruff format --check --quiet" mypy "lint-imports --no-logo" "deptry ." vulture; do \
+		echo "$$check"; $(BIN)/$$check || status=1; \
+	done; \
+	exit $$status
 
 format: $(STAMPS)/lint
 	$(BIN)/ruff check --fix --quiet
