@@ -16,7 +16,9 @@ def model(
     constants: list[onnx.TensorProto] | None = None,
     opset: int = 26,
 ) -> onnx.ModelProto:
-    infos = [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in (inputs or {"x": [2]}).items()]
+    infos = [
+        helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in (inputs or {"x": [2]}).items()
+    ]
     results = [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in outputs]
     graph = helper.make_graph(nodes, "g", infos, results, constants or [])
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10)

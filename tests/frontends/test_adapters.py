@@ -28,10 +28,16 @@ def run(proto: onnx.ModelProto, feeds: dict[str, np.ndarray]) -> list[np.ndarray
 
 def single(op: str, opset: int, inputs: dict[str, np.ndarray], outputs: int = 1, **attrs: object) -> onnx.ModelProto:
     node = helper.make_node(op, list(inputs), [f"out{i}" for i in range(outputs)], "n", **attrs)
-    infos = [helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(value.dtype), value.shape) for name, value in inputs.items() if name]
+    infos = [
+        helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(value.dtype), value.shape)
+        for name, value in inputs.items()
+        if name
+    ]
     results = [onnx.ValueInfoProto(name=f"out{i}") for i in range(outputs)]
     graph = helper.make_graph([node], "g", infos, results)
-    return onnx.shape_inference.infer_shapes(helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=6))
+    return onnx.shape_inference.infer_shapes(
+        helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=6)
+    )
 
 
 def f32(*shape: int) -> np.ndarray:
@@ -80,11 +86,17 @@ CASES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("op", "opset", "inputs", "attrs"), CASES, ids=[f"{case[0]}-{case[1]}-{i}" for i, case in enumerate(CASES)])
-def test_new_form_computes_the_same(op: str, opset: int, inputs: dict[str, np.ndarray], attrs: dict[str, object]) -> None:
+@pytest.mark.parametrize(
+    ("op", "opset", "inputs", "attrs"), CASES, ids=[f"{case[0]}-{case[1]}-{i}" for i, case in enumerate(CASES)]
+)
+def test_new_form_computes_the_same(
+    op: str, opset: int, inputs: dict[str, np.ndarray], attrs: dict[str, object]
+) -> None:
     proto = single(op, opset, inputs, 2 if op == "TopK" else 1, **attrs)
     model = load(proto)
-    model.opset = 21 if op == "RoiAlign" else model.opset  # ONNX Runtime lacks its newest version, which only adds a type
+    model.opset = (
+        21 if op == "RoiAlign" else model.opset
+    )  # ONNX Runtime lacks its newest version, which only adds a type
     for old, new in zip(run(proto, inputs), run(to_onnx(model), inputs), strict=True):
         np.testing.assert_allclose(new, old, rtol=1e-6, atol=1e-6)
 
@@ -139,7 +151,9 @@ def test_batch_normalization_with_statistics_trains() -> None:
 def test_axis_broadcast_of_opset_6() -> None:
     a, b = f32(2, 3, 4), f32(3)
     node = helper.make_node("Add", ["a", "b"], ["out0"], broadcast=1, axis=1)
-    infos = [helper.make_tensor_value_info(name, TensorProto.FLOAT, value.shape) for name, value in (("a", a), ("b", b))]
+    infos = [
+        helper.make_tensor_value_info(name, TensorProto.FLOAT, value.shape) for name, value in (("a", a), ("b", b))
+    ]
     graph = helper.make_graph([node], "g", infos, [helper.make_tensor_value_info("out0", TensorProto.FLOAT, [2, 3, 4])])
     proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 6)], ir_version=3)
     np.testing.assert_array_equal(run(to_onnx(load(proto)), {"a": a, "b": b})[0], a + b[None, :, None])
@@ -160,6 +174,11 @@ def test_double_clip_gets_double_bounds() -> None:
     model = load(single("Clip", 6, {"x": f32(3).astype(np.float64)}, min=0.1))
     name = model.graph.nodes[0].inputs[1]
     assert model.graph.constants[name].dtype.name == "float64"
+
+
+def test_clip_of_integers_is_told_where_it_takes_floats() -> None:
+    with pytest.raises(InputError, match=r"floats.*int64"):
+        load(single("Clip", 6, {"x": np.arange(3)}, min=float("-inf")))
 
 
 def test_function_bodies_are_read_at_their_own_opset() -> None:
@@ -196,6 +215,12 @@ def test_no_changed_operator_is_forgotten() -> None:
 
 def _form(schema: defs.OpSchema) -> object:
     attributes = {
-        name: (str(item.type), item.required, item.default_value.SerializeToString()) for name, item in schema.attributes.items()
+        name: (str(item.type), item.required, item.default_value.SerializeToString())
+        for name, item in schema.attributes.items()
     }
-    return attributes, [str(item.option) for item in schema.inputs], [str(item.option) for item in schema.outputs], schema.deprecated
+    return (
+        attributes,
+        [str(item.option) for item in schema.inputs],
+        [str(item.option) for item in schema.outputs],
+        schema.deprecated,
+    )

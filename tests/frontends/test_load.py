@@ -32,7 +32,9 @@ def test_every_shipped_model_loads(path: str) -> None:
     assert lower(loaded, lambda domain, op: None).steps
 
 
-@pytest.mark.parametrize("path", [path for path in SHIPPED if path.startswith(("pytorch-operator/", "pytorch-converted/", "simple/"))])
+@pytest.mark.parametrize(
+    "path", [path for path in SHIPPED if path.startswith(("pytorch-operator/", "pytorch-converted/", "simple/"))]
+)
 def test_a_loaded_model_still_computes_its_outputs(path: str) -> None:
     import onnxruntime
 
@@ -44,8 +46,13 @@ def test_a_loaded_model_still_computes_its_outputs(path: str) -> None:
     for index, declared in enumerate(item for item in loaded.graph.inputs if item.name not in loaded.graph.constants):
         if declared.dtype is None or not (folder / f"input_{index}.pb").exists():
             pytest.skip("no tensors")
-        feeds[declared.name] = numpy_helper.to_array(onnx.TensorProto.FromString((folder / f"input_{index}.pb").read_bytes()))
-    expected = [numpy_helper.to_array(onnx.TensorProto.FromString(file.read_bytes())) for file in sorted(folder.glob("output_*.pb"))]
+        feeds[declared.name] = numpy_helper.to_array(
+            onnx.TensorProto.FromString((folder / f"input_{index}.pb").read_bytes())
+        )
+    expected = [
+        numpy_helper.to_array(onnx.TensorProto.FromString(file.read_bytes()))
+        for file in sorted(folder.glob("output_*.pb"))
+    ]
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
     session = onnxruntime.InferenceSession(to_onnx(loaded).SerializeToString(), options)
@@ -60,7 +67,9 @@ def test_path_bytes_and_object_are_the_same(tmp_path: Path) -> None:
     path.write_bytes(proto.SerializeToString())
     for target in (path, str(path), proto.SerializeToString(), proto):
         loaded = load(target)
-        assert [(node.op, node.inputs, node.outputs, node.name) for node in loaded.graph.nodes] == [("Relu", ("x",), ("y",), "r")]
+        assert [(node.op, node.inputs, node.outputs, node.name) for node in loaded.graph.nodes] == [
+            ("Relu", ("x",), ("y",), "r")
+        ]
         assert loaded.graph.inputs[0].dtype is FLOAT32
         assert loaded.graph.inputs[0].shape == (2,)
     assert load(path).path == str(path)
@@ -81,7 +90,10 @@ def test_newer_opsets_are_read_as_they_are() -> None:
 
 
 def test_foreign_operators_pass(tmp_path: Path) -> None:
-    proto = model([helper.make_node("Own", ["x"], ["a"], "o", domain="com.own", k=3), helper.make_node("Softmax", ["a"], ["y"])], opset=11)
+    proto = model(
+        [helper.make_node("Own", ["x"], ["a"], "o", domain="com.own", k=3), helper.make_node("Softmax", ["a"], ["y"])],
+        opset=11,
+    )
     proto.opset_import.add(domain="com.own", version=1)
     loaded = load(proto)
     assert (loaded.graph.nodes[0].domain, loaded.graph.nodes[0].attrs) == ("com.own", {"k": 3})
@@ -123,7 +135,9 @@ def test_operators_without_a_record_become_their_function_body() -> None:
 def test_source_lines_are_kept_even_through_adapters() -> None:
     node = helper.make_node("Softmax", ["x"], ["y"])
     node.metadata_props.add(key="pkg.torch.onnx.stack_trace", value=TRACE)
-    assert {item.location for item in load(model([node], opset=9, inputs={"x": [2, 3, 4]})).graph.nodes} == {Location("/home/me/net.py", 43)}
+    assert {item.location for item in load(model([node], opset=9, inputs={"x": [2, 3, 4]})).graph.nodes} == {
+        Location("/home/me/net.py", 43)
+    }
 
 
 TRACE = """  File "/home/me/train.py", line 9, in <module>
@@ -136,7 +150,9 @@ TRACE = """  File "/home/me/train.py", line 9, in <module>
 
 def test_the_innermost_line_of_the_user() -> None:
     assert parse(TRACE) == Location("/home/me/net.py", 43)
-    assert parse("/home/me/net.py(12): forward\n/opt/torch/nn/modules/module.py(1102): _call\n/home/me/train.py(3): <module>") == Location("/home/me/net.py", 12)
+    assert parse(
+        "/home/me/net.py(12): forward\n/opt/torch/nn/modules/module.py(1102): _call\n/home/me/train.py(3): <module>"
+    ) == Location("/home/me/net.py", 12)
     assert parse("an ordinary doc string") is None
     assert parse('File "x.py", line 0') is None
 
@@ -164,7 +180,11 @@ def test_sparse_initialisers_are_spread_out() -> None:
 def test_external_data_is_mapped(tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub" / "w.bin").write_bytes(b"junk" + np.arange(6, dtype=np.float32).tobytes())
-    proto = model([helper.make_node("Add", ["x", "w"], ["y"])], inputs={"x": [2, 3]}, constants=[external("w", [2, 3], location="sub/w.bin", offset=4, length=24)])
+    proto = model(
+        [helper.make_node("Add", ["x", "w"], ["y"])],
+        inputs={"x": [2, 3]},
+        constants=[external("w", [2, 3], location="sub/w.bin", offset=4, length=24)],
+    )
     (tmp_path / "m.onnx").write_bytes(proto.SerializeToString())
     source = load(tmp_path / "m.onnx").graph.constants["w"]
     assert source.array().tolist() == [[0, 1, 2], [3, 4, 5]]

@@ -74,6 +74,8 @@ def test_memory(tmp_path: Path) -> None:
         "import sys, resource; from nanproof.frontends.onnx import load; before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss;"
         "load(sys.argv[1], known=lambda domain, op: True); print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)"
     )
-    result = subprocess.run([sys.executable, "-c", code, str(path)], check=True, capture_output=True, text=True, timeout=60)
+    result = subprocess.run(
+        [sys.executable, "-c", code, str(path)], check=True, capture_output=True, text=True, timeout=60
+    )
     unit = 1 if sys.platform == "darwin" else 1024
     assert int(result.stdout) * unit < 64 << 20

@@ -25,8 +25,13 @@ def _graph(graph: Graph, *, outermost: bool) -> onnx.GraphProto:
     nodes = []
     for index, node in enumerate(graph.nodes):
         attrs: dict[str, Any] = {key: _value(value) for key, value in node.attrs.items()}
-        nodes.append(helper.make_node(node.op, node.inputs, node.outputs, f"{node.name}:{index}", domain=node.domain, **attrs))
-    outputs = [_info(graph.declared[name]) if outermost else helper.make_empty_tensor_value_info(name) for name in graph.outputs]
+        nodes.append(
+            helper.make_node(node.op, node.inputs, node.outputs, f"{node.name}:{index}", domain=node.domain, **attrs)
+        )
+    outputs = [
+        _info(graph.declared[name]) if outermost else helper.make_empty_tensor_value_info(name)
+        for name in graph.outputs
+    ]
     constants = [numpy_helper.from_array(np.array(source.array()), name) for name, source in graph.constants.items()]
     return helper.make_graph(nodes, graph.name or "g", [_info(item) for item in graph.inputs], outputs, constants)
 
@@ -40,5 +45,7 @@ def _value(value: object) -> Any:
 def _info(declared: Declared) -> onnx.ValueInfoProto:
     if declared.dtype is None:
         return helper.make_empty_tensor_value_info(declared.name)
-    shape = None if declared.shape is None else [size if isinstance(size, int) else str(size) for size in declared.shape]
+    shape = (
+        None if declared.shape is None else [size if isinstance(size, int) else str(size) for size in declared.shape]
+    )
     return helper.make_tensor_value_info(declared.name, declared.dtype.onnx, shape)

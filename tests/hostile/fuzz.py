@@ -89,7 +89,9 @@ def edit(data: bytes, rng: random.Random, corpus: list[bytes]) -> bytes:
         elif kind == 7 and graph.initializer:
             _edit_tensor(rng.choice(graph.initializer), rng)
         elif kind == 8 and proto.opset_import:
-            rng.choice(proto.opset_import).version = rng.choice((0, 1, 5, 6, 7, 9, 11, 13, 18, 21, 26, 28, 99, -1, 1 << 60))
+            rng.choice(proto.opset_import).version = rng.choice(
+                (0, 1, 5, 6, 7, 9, 11, 13, 18, 21, 26, 28, 99, -1, 1 << 60)
+            )
         elif kind == 9 and graph.input:
             _edit_type(rng.choice(graph.input), rng)
         elif kind == 10 and node is not None and node.input:
@@ -141,7 +143,15 @@ def _edit_type(info: onnx.ValueInfoProto, rng: random.Random) -> None:
         tensor.ClearField("shape")
 
 
-MUTATIONS: tuple[Callable[[bytes, random.Random, list[bytes]], bytes], ...] = (flip, cut, splice, edit, edit, edit, edit)
+MUTATIONS: tuple[Callable[[bytes, random.Random, list[bytes]], bytes], ...] = (
+    flip,
+    cut,
+    splice,
+    edit,
+    edit,
+    edit,
+    edit,
+)
 
 
 def target(*, load_only: bool) -> Callable[[bytes], object]:
@@ -204,7 +214,8 @@ def main() -> int:
         finally:
             signal.alarm(0)
         slowest = max(slowest, time.monotonic() - start)
-    print(f"fuzz-input: {dict(outcomes)}, slowest {slowest:.2f} s, {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024} MB")  # noqa: T201
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+    print(f"fuzz-input: {dict(outcomes)}, slowest {slowest:.2f} s, {peak} MB")  # noqa: T201
     return 1 if outcomes["failure"] else 0
 
 

@@ -26,11 +26,15 @@ def nested(depth: int) -> onnx.ModelProto:
     for level in range(1, depth):
         node = helper.make_node("If", ["c"], [f"inner{level}"], then_branch=graph, else_branch=graph)
         graph = helper.make_graph([node], "g", [], [helper.make_empty_tensor_value_info(f"inner{level}")])
-    return model([helper.make_node("If", ["c"], ["y"], then_branch=graph, else_branch=graph)], inputs={"x": [2], "c": []})
+    return model(
+        [helper.make_node("If", ["c"], ["y"], then_branch=graph, else_branch=graph)], inputs={"x": [2], "c": []}
+    )
 
 
 def function(name: str, nodes: list[onnx.NodeProto], opset: int = 26) -> onnx.FunctionProto:
-    return helper.make_function("f", name, ["a"], ["b"], nodes, [helper.make_opsetid("", opset), helper.make_opsetid("f", 1)])
+    return helper.make_function(
+        "f", name, ["a"], ["b"], nodes, [helper.make_opsetid("", opset), helper.make_opsetid("f", 1)]
+    )
 
 
 def calling(*functions: onnx.FunctionProto) -> onnx.ModelProto:
@@ -50,7 +54,10 @@ def bomb() -> onnx.ModelProto:
     """Twenty functions that call the next one eight times each: 8^20 nodes."""
     functions = []
     for level in range(20):
-        nodes = [helper.make_node(f"F{level + 1}", [f"v{i}" if i else "a"], [f"v{i + 1}" if i < 7 else "b"], domain="f") for i in range(8)]
+        nodes = [
+            helper.make_node(f"F{level + 1}", [f"v{i}" if i else "a"], [f"v{i + 1}" if i < 7 else "b"], domain="f")
+            for i in range(8)
+        ]
         functions.append(function(f"F{level}", nodes))
     return calling(*functions, function("F20", [relu("a", "b")]))
 
@@ -148,7 +155,9 @@ def test_wrong_file(name: str, tmp_path: Path) -> None:
 
 def test_every_truncation_is_told(tmp_path: Path) -> None:
     weights = numpy_helper.from_array(np.ones((4, 4), np.float32), "w")
-    data = model([helper.make_node("MatMul", ["x", "w"], ["y"])], inputs={"x": [2, 4]}, constants=[weights]).SerializeToString()
+    data = model(
+        [helper.make_node("MatMul", ["x", "w"], ["y"])], inputs={"x": [2, 4]}, constants=[weights]
+    ).SerializeToString()
     for end in range(len(data)):
         try:
             lower(load(data[:end]), lambda domain, op: None)
@@ -158,7 +167,9 @@ def test_every_truncation_is_told(tmp_path: Path) -> None:
 
 def test_bytes_where_text_belongs() -> None:
     for old in (b"Relu", b"node-name", b"\x01x", b"\x01y"):
-        data = model([relu(name="node-name", doc_string="node-name")]).SerializeToString().replace(old, old[:-1] + b"\xff")
+        data = (
+            model([relu(name="node-name", doc_string="node-name")]).SerializeToString().replace(old, old[:-1] + b"\xff")
+        )
         try:
             lower(load(data), lambda domain, op: None)
         except InputError:
@@ -224,7 +235,16 @@ def test_text_with_an_error() -> None:
 
 # ---------------------------------------------------------------------------------------------------- external data
 
-OUTSIDE = ["../secret.bin", "/etc/passwd", "a/../../secret.bin", "..\\secret.bin", "C:\\secret.bin", "\\\\host\\share", "..", ""]
+OUTSIDE = [
+    "../secret.bin",
+    "/etc/passwd",
+    "a/../../secret.bin",
+    "..\\secret.bin",
+    "C:\\secret.bin",
+    "\\\\host\\share",
+    "..",
+    "",
+]
 
 
 def _external(folder: Path, **entries: object) -> Path:

@@ -25,7 +25,9 @@ def uses(program: Program) -> list[tuple[str, list[str], list[str], list[str]]]:
 
 
 def test_slots_and_last_uses() -> None:
-    program = lowered("g (float[2] x) => (float[2] y) <float[2] w = {1, 2}> { a = Add(x, w) b = Relu(a) y = Mul(a, b) }")
+    program = lowered(
+        "g (float[2] x) => (float[2] y) <float[2] w = {1, 2}> { a = Add(x, w) b = Relu(a) y = Mul(a, b) }"
+    )
     assert uses(program) == [
         ("Add", ["x", "w"], ["a"], ["w", "x"]),
         ("Relu", ["a"], ["b"], []),
@@ -38,7 +40,9 @@ def test_slots_and_last_uses() -> None:
 
 
 def test_unused_and_absent_values() -> None:
-    program = lowered("g (float[4] x, bool t) => (float[n] y) { mean = Relu(x) y, unused = Dropout(x, , t) lonely = Neg(x) }")
+    program = lowered(
+        "g (float[4] x, bool t) => (float[n] y) { mean = Relu(x) y, unused = Dropout(x, , t) lonely = Neg(x) }"
+    )
     assert uses(program)[1] == ("Dropout", ["x", "", "t"], ["y", "unused"], ["t", "unused"])
     assert uses(program)[2] == ("Neg", ["x"], ["lonely"], ["lonely", "x"])
 
@@ -85,10 +89,13 @@ def test_file_order_is_kept_where_it_is_an_order() -> None:
 
 
 def test_nodes_are_sorted_by_what_they_and_their_branches_read() -> None:
-    model = load_text(HEAD + """g (float[2] x, bool c) => (float[2] y) {
+    model = load_text(
+        HEAD
+        + """g (float[2] x, bool c) => (float[2] y) {
         y = If(c) <then_branch = t () => (float[2] r) { r = Relu(late) }, else_branch = e () => (float[2] q) { q = Neg(x) }>
         late = Add(first, x)
-        first = Neg(x) }""")
+        first = Neg(x) }"""
+    )
     assert [node.op for node in model.graph.nodes] == ["Neg", "Add", "If"]
 
 
@@ -108,6 +115,8 @@ def test_lookup_is_asked_once_an_operator() -> None:
     def lookup(domain: str, op: str) -> None:
         asked.append((domain, op))
 
-    model = load_text('<ir_version: 10, opset_import: ["" : 26, "own" : 1]> g (float[2] x) => (float[2] y) { a = Relu(x) b = own.Relu(a) y = Relu(b) }')
+    model = load_text(
+        '<ir_version: 10, opset_import: ["" : 26, "own" : 1]> g (float[2] x) => (float[2] y) { a = Relu(x) b = own.Relu(a) y = Relu(b) }'
+    )
     lower(model, lookup)
     assert asked == [("", "Relu"), ("own", "Relu")]

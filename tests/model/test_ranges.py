@@ -41,8 +41,19 @@ def test_indices_stay_inside_what_they_index() -> None:
     assert span(inputs("int64[3] x", "e = Gather<axis = -1>(t, x)", table)) == (0, 1, True)
     assert span(inputs("int64[3] x, float[3, 5] p", "e = NegativeLogLikelihoodLoss(p, x)")) == (0, 4, True)
     weight = "<float[4, 3] w = {" + ",".join("1" * 12) + "}>"
-    assert span(inputs("int64[3] x, float[3, 4] p", "s = MatMul(p, w) l = LogSoftmax(s) e = NegativeLogLikelihoodLoss(l, x)", weight)) == (0, 2, True)
-    assert span(inputs("int64[3] x", "d = Constant<value_ints = [9]>() v = Constant<value_floats = [0.0, 1.0]>() e = OneHot(x, d, v)")) == (0, 8, True)
+    assert span(
+        inputs(
+            "int64[3] x, float[3, 4] p",
+            "s = MatMul(p, w) l = LogSoftmax(s) e = NegativeLogLikelihoodLoss(l, x)",
+            weight,
+        )
+    ) == (0, 2, True)
+    assert span(
+        inputs(
+            "int64[3] x",
+            "d = Constant<value_ints = [9]>() v = Constant<value_floats = [0.0, 1.0]>() e = OneHot(x, d, v)",
+        )
+    ) == (0, 8, True)
 
 
 def test_the_user_knows_better() -> None:
@@ -106,9 +117,12 @@ def test_the_stored_values_lie_inside(values: list[float]) -> None:
 
 
 def test_architecture_frees_weights_only() -> None:
-    model = load_text(HEAD + """g (float[2, 2] x) => (float[2, 2] y)
+    model = load_text(
+        HEAD
+        + """g (float[2, 2] x) => (float[2, 2] y)
         <float[2, 2] w = {1, 2, 3, 4}, float k = {2}, float[2] s = {1, 1}, float[2] b = {0, 0}, float[2] m = {0, 0}, float[2] v = {1, 2}> {
-        a = MatMul(x, w) c = Mul(a, k) y = BatchNormalization(c, s, b, m, v) }""")
+        a = MatMul(x, w) c = Mul(a, k) y = BatchNormalization(c, s, b, m, v) }"""
+    )
     stored = decide(model, {}, "model")
     assert all(stored[name].exact for name in "wksbmv")
     free = decide(model, {"w": (0, 1)}, "architecture")

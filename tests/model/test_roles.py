@@ -24,7 +24,9 @@ MODEL = """g (float[N, 4] x, int64[N] y, int64[N] label, float[N] target, float[
 
 
 def test_roles_are_inferred_from_use() -> None:
-    text = MODEL.replace("float[20] table", "float[20] table = {" + ",".join("1" * 20) + "}").replace("int64[20] ints", "int64[20] ints = {" + ",".join("1" * 20) + "}")
+    text = MODEL.replace("float[20] table", "float[20] table = {" + ",".join("1" * 20) + "}").replace(
+        "int64[20] ints", "int64[20] ints = {" + ",".join("1" * 20) + "}"
+    )
     roles = load_text(HEAD + text).roles
     assert {name: role.value for name, role in roles.items()} == {
         "x": "input", "y": "label", "label": "label", "target": "input",
@@ -40,9 +42,12 @@ def test_roles_can_be_overridden() -> None:
 
 
 def test_stored_tensors_of_branches_have_roles() -> None:
-    model = load_text(HEAD + """g (bool c, float[2] x) => (float[2] y) { y = If(c) <
+    model = load_text(
+        HEAD
+        + """g (bool c, float[2] x) => (float[2] y) { y = If(c) <
         then_branch = t () => (float[2] r) { k = Constant<value_float = 1.0>() r = Add(x, k) },
-        else_branch = e () => (float[2] q) { k = Constant<value_float = 2.0>() q = Add(x, k) }> }""")
+        else_branch = e () => (float[2] q) { k = Constant<value_float = 2.0>() q = Add(x, k) }> }"""
+    )
     names = sorted(model.roles)
     assert len(names) == 4  # two different k
     assert [model.roles[name] for name in names] == [Role.INPUT, Role.CONSTANT, Role.CONSTANT, Role.INPUT]

@@ -80,7 +80,10 @@ def test_packed_pieces_start_on_a_byte(count: int, limit: int) -> None:
 def test_arrays_keep_their_bits() -> None:
     nan = np.array([0x7FC00001, 0xFFFFFFFF], np.uint32).view(np.float32)
     assert from_array(nan).array() is nan
-    assert read_tensor(numpy_helper.from_array(nan, "n"), "n", NOWHERE).array().view(np.uint32).tolist() == [0x7FC00001, 0xFFFFFFFF]
+    assert read_tensor(numpy_helper.from_array(nan, "n"), "n", NOWHERE).array().view(np.uint32).tolist() == [
+        0x7FC00001,
+        0xFFFFFFFF,
+    ]
 
 
 def resident() -> int:

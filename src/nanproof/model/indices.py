@@ -10,13 +10,34 @@ if TYPE_CHECKING:
     from nanproof.model.graph import Graph, Node
 
 # Scores pass through these from the layer that makes them, their number of classes unchanged.
-_SAME_WIDTH = frozenset({"Add", "Sub", "Mul", "Div", "Identity", "Cast", "Log", "LogSoftmax", "Softmax", "Sigmoid", "Relu", "Tanh", "Dropout", "Clip"})
+_SAME_WIDTH = frozenset(
+    {
+        "Add",
+        "Sub",
+        "Mul",
+        "Div",
+        "Identity",
+        "Cast",
+        "Log",
+        "LogSoftmax",
+        "Softmax",
+        "Sigmoid",
+        "Relu",
+        "Tanh",
+        "Dropout",
+        "Clip",
+    }
+)
 _LOSSES = frozenset({"NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss"})
 
 
 def index_limits(graph: Graph) -> dict[str, int]:
     """Return, for each integer graph input that indexes something of a known size, the smallest such size."""
-    names = {item.name for item in graph.inputs if item.dtype is not None and item.dtype.is_integer and item.name not in graph.constants}
+    names = {
+        item.name
+        for item in graph.inputs
+        if item.dtype is not None and item.dtype.is_integer and item.name not in graph.constants
+    }
     limits: dict[str, int] = {}
     if not names:
         return limits

@@ -177,4 +177,3 @@ def _last_uses(
     if captured:
         last = [tuple([slot for slot in dying if slot >= first]) for dying in last]
     return last, captured
-

@@ -28,7 +28,9 @@ def _arrange(graph: Graph, outer: AbstractSet[str], free: Free) -> None:
     defined: set[str] = {""}
     for declared in graph.inputs:
         if declared.name in defined:
-            raise InputError(f'the graph "{graph.name}" has two inputs named "{declared.name}": give every value one name')
+            raise InputError(
+                f'the graph "{graph.name}" has two inputs named "{declared.name}": give every value one name'
+            )
         defined.add(declared.name)
     defined.update(graph.constants)
     if not _define(graph, defined, outer, free):
@@ -66,7 +68,9 @@ def _define(graph: Graph, defined: set[str], outer: AbstractSet[str], free: Free
 def _check_names(graph: Graph, defined: AbstractSet[object], outer: AbstractSet[str]) -> None:
     for name in defined:
         if type(name) is not str:  # protobuf gives bytes where a string isn't UTF-8
-            raise InputError(f"a value has a name that isn't UTF-8 ({name!r:.60}): the file is damaged, export the model again")
+            raise InputError(
+                f"a value has a name that isn't UTF-8 ({name!r:.60}): the file is damaged, export the model again"
+            )
     for output in graph.outputs:
         if output not in defined and output not in outer:
             raise InputError(_dangling(output, f'the outputs of the graph "{graph.name}"'))
@@ -128,7 +132,11 @@ def _sort(graph: Graph, outer: AbstractSet[str], free: Free) -> None:
 
 
 def _label(node: Node) -> str:
-    return f'node "{node.name}" ({node.op})' if node.name else f'the {node.op} node that makes "{node.outputs[0] if node.outputs else ""}"'
+    return (
+        f'node "{node.name}" ({node.op})'
+        if node.name
+        else f'the {node.op} node that makes "{node.outputs[0] if node.outputs else ""}"'
+    )
 
 
 def _dangling(name: str, where: str) -> str:

@@ -66,7 +66,9 @@ class Range:
 def decide(model: Model, user: UserRanges, weights: Weights = "model") -> dict[str, Range]:
     """Give every initial value its range. Raises InputError for a range that is wrong or that names nothing."""
     if weights not in {"model", "architecture"}:
-        raise InputError(f'--weights is "{weights}": say model (the stored values) or architecture (any value near them)')
+        raise InputError(
+            f'--weights is "{weights}": say model (the stored values) or architecture (any value near them)'
+        )
     graph = model.graph
     sources = dict(stored(graph))
     declared = {item.name: item for item in graph.inputs}
@@ -97,7 +99,9 @@ def decide(model: Model, user: UserRanges, weights: Weights = "model") -> dict[s
     return found
 
 
-def decide_sizes(model: Model, user: Mapping[str, tuple[int, int | None]]) -> tuple[dict[str, tuple[int, int | None]], tuple[str, ...]]:
+def decide_sizes(
+    model: Model, user: Mapping[str, tuple[int, int | None]]
+) -> tuple[dict[str, tuple[int, int | None]], tuple[str, ...]]:
     """Give every open size of the inputs its range; also return the names whose range is assumed."""
     names: dict[str, None] = {}
     for item in model.graph.inputs:
@@ -107,7 +111,9 @@ def decide_sizes(model: Model, user: Mapping[str, tuple[int, int | None]]) -> tu
         if name not in names:
             raise InputError(f'--dim names "{name}", the model has no such open size{_hint(name, names)}')
         if low < 0 or (high is not None and high < low):
-            raise InputError(f'--dim {name}={low}..{"" if high is None else high} is empty or negative: give it as {name}=LOW..HIGH')
+            raise InputError(
+                f"--dim {name}={low}..{'' if high is None else high} is empty or negative: give it as {name}=LOW..HIGH"
+            )
     return {name: user.get(name, SIZE) for name in names}, tuple(name for name in names if name not in user)
 
 
@@ -121,7 +127,9 @@ def match(user: UserRanges, names: Iterable[str]) -> dict[str, tuple[Bound, Boun
             continue
         hits = [name for name in known if fnmatchcase(name, pattern)] if any(mark in pattern for mark in "*?[") else []
         if not hits:
-            raise InputError(f'a range is given for "{pattern}", which is no input or initialiser of the model{_hint(pattern, known)}')
+            raise InputError(
+                f'a range is given for "{pattern}", which is no input or initialiser of the model{_hint(pattern, known)}'
+            )
         for name in hits:
             found[name] = bounds
     found.update({name: bounds for name, bounds in user.items() if name in full})
@@ -172,7 +180,9 @@ def _default(item: Declared, role: Role, limit: int | None) -> Range:
         if "mask" in item.name.lower():
             return Range(0.0, 1.0, assumed=True, why="default of integer masks")
         return Range(*INTEGER_INPUT, assumed=True, why="default of integer inputs")
-    return Range(max(FLOAT_INPUT[0], dtype.min), min(FLOAT_INPUT[1], dtype.max), assumed=True, why="default of float inputs")
+    return Range(
+        max(FLOAT_INPUT[0], dtype.min), min(FLOAT_INPUT[1], dtype.max), assumed=True, why="default of float inputs"
+    )
 
 
 def _user_range(name: str, bounds: tuple[Bound, Bound], dtype: DType | None, shape: tuple[Any, ...] | None) -> Range:
@@ -187,15 +197,25 @@ def _user_range(name: str, bounds: tuple[Bound, Bound], dtype: DType | None, sha
             low, high = np.broadcast_arrays(low, high)
         except ValueError:
             low = np.empty((0,))
-        if not low.size or (shape is not None and (len(shape) != low.ndim or any(isinstance(a, int) and a != b for a, b in zip(shape, low.shape, strict=True)))):
+        if not low.size or (
+            shape is not None
+            and (
+                len(shape) != low.ndim
+                or any(isinstance(a, int) and a != b for a, b in zip(shape, low.shape, strict=True))
+            )
+        ):
             raise InputError(f'the range of "{name}" is given element by element, but not in the shape of "{name}"')
     if (low > high).any():
         worst = np.unravel_index(np.argmax(low > high), low.shape)
-        raise InputError(f'the range of "{name}" is empty, its low end {low[worst]:g} is above its high end {high[worst]:g}: swap them')
+        raise InputError(
+            f'the range of "{name}" is empty, its low end {low[worst]:g} is above its high end {high[worst]:g}: swap them'
+        )
     if dtype is not None and dtype.kind != "string":
         least, most = _span(dtype)
         if (low > most).any() or (high < least).any():
-            raise InputError(f'the range of "{name}" lies outside of what {dtype.name} can hold, [{least:g}, {most:g}]: correct it')
+            raise InputError(
+                f'the range of "{name}" lies outside of what {dtype.name} can hold, [{least:g}, {most:g}]: correct it'
+            )
         low, high = np.clip(low, least, most), np.clip(high, least, most)
     array = (low, high) if low.ndim else None
     return Range(float(low.min()), float(high.max()), assumed=False, why="given", array=array)
@@ -216,4 +236,4 @@ def _hint(name: str, known: Iterable[str]) -> str:
         return f': did you mean "{close[0]}"?'
     if not candidates:
         return ""
-    return f': it has {", ".join(candidates[:6])}{" ..." if len(candidates) > 6 else ""}'
+    return f": it has {', '.join(candidates[:6])}{' ...' if len(candidates) > 6 else ''}"

@@ -34,7 +34,9 @@ _PARAMETERS: dict[str, tuple[int, ...]] = {
     "InstanceNormalization": (1, 2), "LayerNormalization": (1, 2), "GroupNormalization": (1, 2), "RMSNormalization": (1,), "Gather": (0,),
 }  # fmt: skip
 # Operators through which a parameter is still the same parameter.
-_SAME = frozenset({"Identity", "Transpose", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Cast", "CastLike", "DequantizeLinear"})
+_SAME = frozenset(
+    {"Identity", "Transpose", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Cast", "CastLike", "DequantizeLinear"}
+)
 # (operator, operand) of class numbers: what names them as labels.
 _LABELS = {("NegativeLogLikelihoodLoss", 1), ("SoftmaxCrossEntropyLoss", 1), ("OneHot", 0)}
 _LABEL_NAMES = ("label", "target", "y_true", "ground_truth")

@@ -26,6 +26,9 @@ _FIELDS = {
     "f": 1, "i": 2, "s": 3, "t": 4, "g": 5, "floats": 6, "ints": 7, "strings": 8, "tensors": 9, "graphs": 10,
     "sparse_tensor": 11, "sparse_tensors": 12, "tp": 13, "type_protos": 14,
 }  # fmt: skip
+_CONSTANT_FORMS = {
+    "value": 4, "value_float": 1, "value_floats": 6, "value_int": 2, "value_ints": 7, "value_string": 3, "value_strings": 8,
+}  # fmt: skip
 
 
 def attributes(
@@ -43,12 +46,19 @@ def attributes(
                 found[name] = bound
             continue
         if not kind:  # files older than IR 2 don't say
-            kind = next((_FIELDS[field.name] for field, _ in proto.ListFields() if field.name in _FIELDS), (types or {}).get(name, 0))
+            kind = next(
+                (_FIELDS[field.name] for field, _ in proto.ListFields() if field.name in _FIELDS),
+                (types or {}).get(name, 0),
+            )
         expected = kind if types is None else types.get(name)
         if type(name) is not str:
-            raise InputError(f"{_label(node)} has an attribute whose name isn't UTF-8 ({name!r:.60}): the file is damaged, export it again")
+            raise InputError(
+                f"{_label(node)} has an attribute whose name isn't UTF-8 ({name!r:.60}): the file is damaged, export it again"
+            )
         if expected is None:
-            reader.notes[f'{node.op_type if node else "an operator"} has no attribute "{name}" at this opset: it is ignored'] = None
+            reader.notes[
+                f'{node.op_type if node else "an operator"} has no attribute "{name}" at this opset: it is ignored'
+            ] = None
             continue
         if expected != kind:
             raise InputError(
@@ -71,7 +81,7 @@ def attributes(
 
 def constant_source(node: NodeProto, name: str, reader: Reader, frame: Frame) -> Source:
     """Return the value of a Constant node; a tensor isn't decoded."""
-    given = [proto for proto in node.attribute if proto.name.startswith(("value", "sparse_value"))]
+    given = [proto for proto in node.attribute if proto.name in _CONSTANT_FORMS or proto.name == "sparse_value"]
     if len(given) != 1:
         raise InputError(f'the Constant "{name}" has {len(given)} values, it needs one: export the model again')
     proto = given[0]
@@ -79,17 +89,23 @@ def constant_source(node: NodeProto, name: str, reader: Reader, frame: Frame) ->
         return read_tensor(proto.t, name, reader.folder)
     if proto.name == "sparse_value" and proto.HasField("sparse_tensor"):
         return read_sparse(proto.sparse_tensor, name, reader.folder)
-    types = {"value": 4, "value_float": 1, "value_floats": 6, "value_int": 2, "value_ints": 7, "value_string": 3, "value_strings": 8}
-    value: Any = attributes([proto], types, reader, frame, node).get(proto.name)
+    value: Any = attributes([proto], _CONSTANT_FORMS, reader, frame, node).get(proto.name)
     if value is None:
         raise InputError(f'the Constant "{name}" has no value: export the model again')
     if isinstance(value, np.ndarray):
         return from_array(value)
-    kind: Any = {"value_float": np.float32, "value_floats": np.float32, "value_int": np.int64, "value_ints": np.int64}.get(proto.name, object)
+    kind: Any = {
+        "value_float": np.float32,
+        "value_floats": np.float32,
+        "value_int": np.int64,
+        "value_ints": np.int64,
+    }.get(proto.name, object)
     try:
         return from_array(np.array(value, kind))
     except (TypeError, ValueError, OverflowError):
-        raise InputError(f'the Constant "{name}" has a "{proto.name}" of the wrong type: export the model again') from None
+        raise InputError(
+            f'the Constant "{name}" has a "{proto.name}" of the wrong type: export the model again'
+        ) from None
 
 
 def _other(proto: AttributeProto, kind: int, reader: Reader, frame: Frame, node: NodeProto | None) -> Attr | None:
@@ -104,7 +120,9 @@ def _other(proto: AttributeProto, kind: int, reader: Reader, frame: Frame, node:
     if kind == 5:
         return reader.graph(proto.g, frame.opsets, frame)
     if kind == 9:
-        return tuple([read_tensor(tensor, f"{proto.name} of {_label(node)}", reader.folder).array() for tensor in proto.tensors])
+        return tuple(
+            [read_tensor(tensor, f"{proto.name} of {_label(node)}", reader.folder).array() for tensor in proto.tensors]
+        )
     if kind == 10:
         return tuple([reader.graph(graph, frame.opsets, frame) for graph in proto.graphs])
     if kind == 11:

@@ -42,7 +42,9 @@ class DataFolder:
             )
         return MappedSource(self.model, offset, dtype, shape)
 
-    def source(self, tensor: str, entries: Iterable[tuple[str | bytes, str | bytes]], dtype: DType, shape: tuple[int, ...]) -> MappedSource:
+    def source(
+        self, tensor: str, entries: Iterable[tuple[str | bytes, str | bytes]], dtype: DType, shape: tuple[int, ...]
+    ) -> MappedSource:
         """Find the bytes of one tensor; raises InputError when the entries or the file don't hold it."""
         facts = {str(key): value if isinstance(value, str) else "\0" for key, value in entries}
         location = facts.get("location", "")
@@ -68,7 +70,9 @@ class DataFolder:
 def _open(folder: Path | None, location: str, tensor: str) -> MappedFile:
     shown = location if len(location) <= 100 else location[:97] + "..."
     if folder is None:
-        raise InputError(f'tensor "{tensor}" lies in the external file "{shown}", but the model came without a folder: load it by its path')
+        raise InputError(
+            f'tensor "{tensor}" lies in the external file "{shown}", but the model came without a folder: load it by its path'
+        )
     if not location or "\0" in location:
         raise InputError(f'tensor "{tensor}" has external data without a usable file name: export the model again')
     posix, windows = PurePosixPath(location), PureWindowsPath(location)
@@ -85,7 +89,9 @@ def _open(folder: Path | None, location: str, tensor: str) -> MappedFile:
             f'tensor "{tensor}" lies in "{shown}", which isn\'t beside the model: copy the data file into {folder} as well'
         ) from None
     if not stat.S_ISREG(info.st_mode):
-        raise InputError(f'tensor "{tensor}" wants its data from "{shown}", which is no regular file: put the data file there')
+        raise InputError(
+            f'tensor "{tensor}" wants its data from "{shown}", which is no regular file: put the data file there'
+        )
     return MappedFile(path, info.st_size)
 
 
@@ -96,5 +102,7 @@ def _number(text: str, what: str, tensor: str) -> int:
         value = -1
     if value < 0:
         shown = text if len(text) <= 40 else text[:37] + "..."
-        raise InputError(f'tensor "{tensor}" has external data with {what} "{shown}", a number from 0 up is needed: export the model again')
+        raise InputError(
+            f'tensor "{tensor}" has external data with {what} "{shown}", a number from 0 up is needed: export the model again'
+        )
     return value

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from nanproof.numerics.dtypes import DType
 
 
-def expanded_size(function: FunctionProto, functions: Mapping[tuple[str, str, str], FunctionProto], sizes: dict[str, int]) -> int:
+def expanded_size(
+    function: FunctionProto, functions: Mapping[tuple[str, str, str], FunctionProto], sizes: dict[str, int]
+) -> int:
     """Return how many nodes a call of a local function becomes, the functions that it calls included; `sizes` remembers."""
     key = f"{function.domain}:{function.name}:{function.overload}"
     if key not in sizes:

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from nanproof.model.roles import Role
 
 
-def load(target: str | Path | bytes | ModelProto, *, known: Known | None = None, roles: Mapping[str, Role] | None = None) -> Model:
+def load(
+    target: str | Path | bytes | ModelProto, *, known: Known | None = None, roles: Mapping[str, Role] | None = None
+) -> Model:
     """Load a model and bring it to one form: opset 26 or newer, functions inlined, Constant nodes folded, nodes in order.
 
     `known(domain, op)` says which operators need no expansion from the function body of their schema: those with a record,
@@ -39,7 +41,9 @@ def load(target: str | Path | bytes | ModelProto, *, known: Known | None = None,
         message = str(error)
         raise InputError(message if message.startswith(label) else f"{label}: {message}") from None
     except RecursionError:
-        raise InputError(f"{label}: graphs and functions are nested too deeply: the file is damaged or hostile") from None
+        raise InputError(
+            f"{label}: graphs and functions are nested too deeply: the file is damaged or hostile"
+        ) from None
     finally:
         if collecting:
             gc.enable()
@@ -56,7 +60,9 @@ def load_text(text: str, *, known: Known | None = None) -> Model:
     return load(proto, known=known)
 
 
-def _load(target: str | Path | bytes | ModelProto, label: str, known: Known | None, roles: Mapping[str, Role] | None) -> Model:
+def _load(
+    target: str | Path | bytes | ModelProto, label: str, known: Known | None, roles: Mapping[str, Role] | None
+) -> Model:
     container = parse(target)
     opsets = _opsets(container.proto)
     reader = Reader(DataFolder(container.folder, container.file), known or _has_record, container.located)
@@ -77,7 +83,9 @@ def _opsets(proto: ModelProto) -> dict[str, int]:
     for entry in proto.opset_import:
         domain = "" if entry.domain == "ai.onnx" else entry.domain
         if entry.version < 1:
-            raise InputError(f'the opset of domain "{domain}" is {entry.version}, versions count from 1: export the model again')
+            raise InputError(
+                f'the opset of domain "{domain}" is {entry.version}, versions count from 1: export the model again'
+            )
         opsets[domain] = entry.version
     if not opsets and proto.ir_version < 3:
         opsets[""] = 1

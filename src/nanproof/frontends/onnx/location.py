@@ -13,8 +13,18 @@ if TYPE_CHECKING:
 STACK_KEYS = frozenset({"pkg.torch.onnx.stack_trace", "stack_trace", "pkg.onnxscript.stack_trace"})
 
 _FRAME = re.compile(r'File "([^"\n]{1,1000})", line (\d{1,9})')  # Python's own form, innermost last
-_SCRIPT_FRAME = re.compile(r"^\s*(?:# )?([^\s():][^():\n]{0,1000}\.py)[(:](\d{1,9})\)?", re.MULTILINE)  # TorchScript's form, innermost first
-_LIBRARY = ("/site-packages/", "/dist-packages/", "\\site-packages\\", "/torch/nn/modules/", "/lib/python3", "<frozen ", "<eval_with_key>")
+_SCRIPT_FRAME = re.compile(
+    r"^\s*(?:# )?([^\s():][^():\n]{0,1000}\.py)[(:](\d{1,9})\)?", re.MULTILINE
+)  # TorchScript's form, innermost first
+_LIBRARY = (
+    "/site-packages/",
+    "/dist-packages/",
+    "\\site-packages\\",
+    "/torch/nn/modules/",
+    "/lib/python3",
+    "<frozen ",
+    "<eval_with_key>",
+)
 
 
 def locate(node: NodeProto, cache: dict[str, Location | None]) -> Location | None:

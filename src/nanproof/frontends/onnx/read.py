@@ -22,7 +22,7 @@ from nanproof.model.sources import from_array
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, ValueInfoProto
+    from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, TypeProto, ValueInfoProto
 
     from nanproof.dims import Size
     from nanproof.findings.location import Location
@@ -80,6 +80,7 @@ class Reader:
     notes: dict[str, None] = field(default_factory=dict)
     locations: dict[str, Location | None] = field(default_factory=dict)
     handlers: dict[frozenset[tuple[str, int]], dict[tuple[str, str, str], Handler]] = field(default_factory=dict)
+    types: dict[bytes, tuple[DType | None, tuple[Size, ...] | None]] = field(default_factory=dict)
     taken: set[str] | None = None
     outermost: Graph | None = None
     expanded: int = 0
@@ -92,12 +93,18 @@ class Reader:
         for function in proto.functions:
             key = (_domain(function.domain), function.name, function.overload)
             if key in self.functions:
-                raise InputError(f'the function "{function.name}" of domain "{function.domain}" is defined twice: remove one of them')
+                raise InputError(
+                    f'the function "{function.name}" of domain "{function.domain}" is defined twice: remove one of them'
+                )
             self.functions[key] = function
         return self.graph(proto.graph, opsets, left=left)
 
     def graph(
-        self, proto: GraphProto, opsets: Mapping[str, int], outer: Frame | None = None, left: Mapping[int, tuple[int, int]] = _NOTHING_LEFT
+        self,
+        proto: GraphProto,
+        opsets: Mapping[str, int],
+        outer: Frame | None = None,
+        left: Mapping[int, tuple[int, int]] = _NOTHING_LEFT,
     ) -> Graph:
         """Read a graph; `outer` is where the node is read that the graph is an attribute of."""
         graph = Graph(proto.name, [], (), ())
@@ -183,14 +190,20 @@ class Reader:
 
     def _add_constant(self, graph: Graph, name: str, source: Source) -> None:
         if name in graph.constants:
-            raise InputError(f'the value "{name}" is defined twice as a stored tensor: every value needs one definition, rename one of them')
+            raise InputError(
+                f'the value "{name}" is defined twice as a stored tensor: every value needs one definition, rename one of them'
+            )
         graph.constants[name] = source
 
     def _adapt(self, node: Node, handler: Handler, frame: Frame) -> None:
         assert handler.adapter is not None
         _check_names(node)
         for made in handler.adapter(node, _Context(self, frame)):
-            inner = None if made.op == node.op else self._handler_of(made.domain, made.op, "", {"": TARGET}, self._handlers({"": TARGET}))
+            inner = (
+                None
+                if made.op == node.op
+                else self._handler_of(made.domain, made.op, "", {"": TARGET}, self._handlers({"": TARGET}))
+            )
             if inner is not None and (inner.function is not None or inner.typed_function):
                 self._expand(made, None, inner, frame)
             else:
@@ -203,13 +216,16 @@ class Reader:
         function = handler.function
         if handler.typed_function:
             function = typed_body(node, proto, frame, self.dtype_of)
-        if function is None:
-            frame.graph.nodes.append(node)
+        local = function is not None and self.functions.get((node.domain, node.op, function.overload)) is function
+        if function is None or not (local or self.expanded + len(function.node) <= MAX_EXPANDED):
+            frame.graph.nodes.append(node)  # an operator without a record
             return
         _check_names(node)
         ident = f"{node.domain}:{node.op}"
         if ident in frame.calls:
-            raise InputError(f'the function "{node.op}" calls itself, through {" -> ".join([*frame.calls, ident][:6])}: ONNX functions can\'t be recursive')
+            raise InputError(
+                f'the function "{node.op}" calls itself, through {" -> ".join([*frame.calls, ident][:6])}: ONNX functions can\'t be recursive'
+            )
         self.expanded += len(function.node)
         if not frame.calls:
             self.promised += expanded_size(function, self.functions, self.sizes)
@@ -218,9 +234,9 @@ class Reader:
                 f"the functions of the model expand to more than {MAX_EXPANDED} nodes or {MAX_DEPTH} levels (at {label(node)}): "
                 "the file is damaged or hostile"
             )
-        self._inline(node, function, frame, ident)
+        self._inline(node, function, frame, local=local)
 
-    def _inline(self, node: Node, function: FunctionProto, frame: Frame, ident: str) -> None:
+    def _inline(self, node: Node, function: FunctionProto, frame: Frame, *, local: bool) -> None:
         if len(node.inputs) > len(function.input) or len(node.outputs) > len(function.output):
             raise InputError(
                 f"{label(node)} has {len(node.inputs)} inputs and {len(node.outputs)} outputs, its function takes "
@@ -236,20 +252,28 @@ class Reader:
                 if name and name not in made:
                     made.add(name)
                     rename[name] = results.get(name) or self.fresh(f"{node.name or node.outputs[0]}/{name}")
-        local = (node.domain, node.op, function.overload) in self.functions
         defaults = function.attribute_proto if local else schema_defaults(node.op, node.domain, frame.opsets)
         bindings: dict[str, Attr] = attributes(defaults, None, self, frame, None) if defaults else {}
         bindings.update(node.attrs)
         opsets = {_domain(entry.domain): entry.version for entry in function.opset_import} or frame.opsets
         inner_frame = Frame(
-            frame.graph, opsets, self._handlers(opsets), rename, bindings, node.location or frame.location, (*frame.calls, ident), frame.outer
+            frame.graph,
+            opsets,
+            self._handlers(opsets),
+            rename,
+            bindings,
+            node.location or frame.location,
+            (*frame.calls, f"{node.domain}:{node.op}"),
+            frame.outer,
         )
         self._nodes(function.node, inner_frame)
         for formal, actual in results.items():
             if actual and formal not in made:
                 source = rename.get(formal, "")
                 if not source:
-                    raise InputError(f'the function "{node.op}" doesn\'t make its output "{formal}": correct the function')
+                    raise InputError(
+                        f'the function "{node.op}" doesn\'t make its output "{formal}": correct the function'
+                    )
                 frame.graph.nodes.append(Node("Identity", "", (source,), (actual,), {}, node.name, node.location))
 
     # ------------------------------------------------------------------------------------------------------ lookups
@@ -261,7 +285,12 @@ class Reader:
         return self._handler_of(proto.domain, proto.op_type, proto.overload, frame.opsets, frame.handlers)
 
     def _handler_of(
-        self, domain: str, op: str, overload: str, opsets: Mapping[str, int], handlers: dict[tuple[str, str, str], Handler]
+        self,
+        domain: str,
+        op: str,
+        overload: str,
+        opsets: Mapping[str, int],
+        handlers: dict[tuple[str, str, str], Handler],
     ) -> Handler:
         key = (domain, op, overload)
         handler = handlers.get(key)
@@ -271,7 +300,9 @@ class Reader:
 
     def _make_handler(self, domain: str, op: str, overload: str, opsets: Mapping[str, int]) -> Handler:
         if type(op) is not str or type(domain) is not str:
-            raise InputError(f"a node has an operator name that isn't UTF-8 ({op!r:.60}): the file is damaged, export the model again")
+            raise InputError(
+                f"a node has an operator name that isn't UTF-8 ({op!r:.60}): the file is damaged, export the model again"
+            )
         if not op:
             raise InputError("a node has no operator name: the file is damaged, export the model again")
         function = self.functions.get((domain, op, overload))
@@ -296,7 +327,9 @@ class Reader:
         fits: frozenset[int] = frozenset()
         if found is not None and not found.required:
             fits = frozenset(range(max(found.inputs[0], 1), min(found.inputs[1], 64) + 1))
-        return Handler(found, found.types if found else None, fits, adapter, not domain and op == "Constant", function, typed)
+        return Handler(
+            found, found.types if found else None, fits, adapter, not domain and op == "Constant", function, typed
+        )
 
     def fresh(self, base: str) -> str:
         """Make a value name that the file doesn't use."""
@@ -347,25 +380,40 @@ class Reader:
         return rename or None
 
     def _declared(self, info: ValueInfoProto, name: str) -> Declared:
-        kind = info.type
-        if kind.HasField("tensor_type"):
-            tensor: Any = kind.tensor_type
-        elif kind.HasField("sparse_tensor_type"):
-            tensor = kind.sparse_tensor_type
-        else:
-            return Declared(name, None, None)
-        code = tensor.elem_type
-        dtype = data_type(code, f'value "{name}"') if code else None
-        if not tensor.HasField("shape"):
-            return Declared(name, dtype, None)
-        sizes: list[Size] = []
-        for axis, dim in enumerate(tensor.shape.dim):
-            size = dim.dim_value
-            if size > 0 or (size == 0 and dim.HasField("dim_value")):
-                sizes.append(size)
-            else:  # a negative size is how some exporters write an unknown one
-                sizes.append(symbol(text(dim.dim_param) or f"{name}.{axis}"))
-        return Declared(name, dtype, tuple(sizes))
+        key = info.type.SerializeToString()  # most values of a model share a few types
+        known = self.types.get(key)
+        if known is None:
+            dtype, shape, shared = _type(info.type, name)
+            if not shared:
+                return Declared(name, dtype, shape)
+            known = self.types[key] = (dtype, shape)
+        return Declared(name, *known)
+
+
+def _type(kind: TypeProto, name: str) -> tuple[DType | None, tuple[Size, ...] | None, bool]:
+    """Decode a type; the last result says whether it is the same for any other value."""
+    if kind.HasField("tensor_type"):
+        tensor: Any = kind.tensor_type
+    elif kind.HasField("sparse_tensor_type"):
+        tensor = kind.sparse_tensor_type
+    else:
+        return None, None, True
+    code = tensor.elem_type
+    dtype = data_type(code, f'value "{name}"') if code else None
+    if not tensor.HasField("shape"):
+        return dtype, None, True
+    sizes: list[Size] = []
+    shared = True
+    for axis, dim in enumerate(tensor.shape.dim):
+        size = dim.dim_value
+        if size > 0 or (size == 0 and dim.HasField("dim_value")):
+            sizes.append(size)
+        elif dim.dim_param:
+            sizes.append(symbol(text(dim.dim_param)))
+        else:  # a negative size is how some exporters write an unknown one
+            sizes.append(symbol(f"{name}.{axis}"))
+            shared = False
+    return dtype, tuple(sizes), shared
 
 
 @dataclass(frozen=True, slots=True)
@@ -403,7 +451,9 @@ class _Context:
 def _check_names(node: Node) -> None:
     for name in (*node.inputs, *node.outputs):
         if type(name) is not str:
-            raise InputError(f"{node.op} has a value whose name isn't UTF-8 ({name!r:.60}): the file is damaged, export the model again")
+            raise InputError(
+                f"{node.op} has a value whose name isn't UTF-8 ({name!r:.60}): the file is damaged, export the model again"
+            )
 
 
 def text(value: str | bytes) -> str:

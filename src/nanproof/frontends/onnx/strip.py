@@ -61,7 +61,11 @@ def _strip(data: mmap.mmap) -> tuple[bytes, dict[int, tuple[int, int]]] | None:
 
 def _raw_data(data: mmap.mmap, start: int, stop: int) -> tuple[int, int, int] | None:
     """Return where the tag, the content and the end of the raw data of a tensor are; None if it isn't big, or not there once."""
-    found = [(tag, inner, end) for field, kind, tag, inner, end in _fields(data, start, stop) if field == _RAW_DATA and kind == _BYTES]
+    found = [
+        (tag, inner, end)
+        for field, kind, tag, inner, end in _fields(data, start, stop)
+        if field == _RAW_DATA and kind == _BYTES
+    ]
     return found[0] if len(found) == 1 and found[0][2] - found[0][1] >= SMALLEST_DATA else None
 
 

@@ -38,7 +38,9 @@ def read_tensor(tensor: TensorProto, name: str, folder: DataFolder, left: tuple[
         return folder.inside(name, left, dtype, shape)
     if tensor.data_location == _EXTERNAL:
         if dtype.kind == "string":
-            raise InputError(f'tensor "{name}" holds strings in external data, which ONNX doesn\'t allow: export the model again')
+            raise InputError(
+                f'tensor "{name}" holds strings in external data, which ONNX doesn\'t allow: export the model again'
+            )
         return folder.source(name, ((entry.key, entry.value) for entry in tensor.external_data), dtype, shape)
     if dtype.kind == "string":
         return ArraySource(_strings(tensor, name, shape, count), dtype)
@@ -74,9 +76,13 @@ def read_sparse(tensor: SparseTensorProto, name: str, folder: DataFolder) -> Sou
     indices = read_tensor(tensor.indices, name + " (indices)", folder).array()
     stored = values.array().reshape(-1)
     if indices.dtype != np.int64 or indices.ndim not in {1, 2} or indices.shape[0] != stored.size:
-        raise InputError(f'sparse tensor "{name}" has indices that don\'t fit its {stored.size} values: export the model again')
+        raise InputError(
+            f'sparse tensor "{name}" has indices that don\'t fit its {stored.size} values: export the model again'
+        )
     if indices.ndim == 2 and indices.shape[1] != len(shape):
-        raise InputError(f'sparse tensor "{name}" has {indices.shape[1]} indices a value for {len(shape)} axes: export the model again')
+        raise InputError(
+            f'sparse tensor "{name}" has {indices.shape[1]} indices a value for {len(shape)} axes: export the model again'
+        )
     limits = np.array(shape if indices.ndim == 2 else [count], np.int64)
     if indices.size and (indices.min() < 0 or (indices >= limits).any()):
         raise InputError(f'sparse tensor "{name}" has an index outside its shape {list(shape)}: export the model again')
@@ -89,11 +95,15 @@ def read_sparse(tensor: SparseTensorProto, name: str, folder: DataFolder) -> Sou
 
 def _count(shape: tuple[int, ...], name: str) -> int:
     if len(shape) > MAX_RANK:
-        raise InputError(f'tensor "{name}" claims {len(shape)} axes, more than the {MAX_RANK} that any runtime takes: the file is damaged')
+        raise InputError(
+            f'tensor "{name}" claims {len(shape)} axes, more than the {MAX_RANK} that any runtime takes: the file is damaged'
+        )
     count = extent = 1
     for size in shape:
         if size < 0:
-            raise InputError(f'tensor "{name}" has the size {size} in its shape, sizes are 0 or more: export the model again')
+            raise InputError(
+                f'tensor "{name}" has the size {size} in its shape, sizes are 0 or more: export the model again'
+            )
         count *= size
         extent *= size or 1
     if extent >= 1 << 60:
@@ -127,7 +137,9 @@ def _typed(tensor: TensorProto, name: str, dtype: DType, shape: tuple[int, ...])
 
 def _strings(tensor: TensorProto, name: str, shape: tuple[int, ...], count: int) -> Array:
     if len(tensor.string_data) != count:
-        raise InputError(f'tensor "{name}" of shape {list(shape)} holds {len(tensor.string_data)} strings instead of {count}: export the model again')
+        raise InputError(
+            f'tensor "{name}" of shape {list(shape)} holds {len(tensor.string_data)} strings instead of {count}: export the model again'
+        )
     values = np.empty(count, object)
     for index, text in enumerate(tensor.string_data):
         values[index] = text.decode("utf-8", "replace")

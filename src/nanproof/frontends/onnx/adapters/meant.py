@@ -69,23 +69,33 @@ def batch_normalization(node: Node, ctx: Context) -> list[Node]:
         ctx.note(f"{node.op} {node.name!r} is written for inference: its statistics outputs repeat its inputs")
         made = [Node(node.op, "", node.inputs, node.outputs[:1], attrs, node.name, node.location)]
         sources = (node.inputs[3], node.inputs[4], node.inputs[3], node.inputs[4])
-        made += [step(node, "Identity", (source,), name) for source, name in zip(sources, node.outputs[1:], strict=False) if name]
+        made += [
+            step(node, "Identity", (source,), name)
+            for source, name in zip(sources, node.outputs[1:], strict=False)
+            if name
+        ]
         return made
     made = [Node(node.op, "", node.inputs, node.outputs[:3], {**attrs, "training_mode": 1}, node.name, node.location)]
     # saved_mean and saved_var are hints for a backward pass that no ONNX operator reads
     for name in node.outputs[3:]:
         if name:
-            made.append(Node("BatchNormalizationSaved", "ai.onnx.before-14", node.inputs, (name,), {}, node.name, node.location))
+            made.append(
+                Node("BatchNormalizationSaved", "ai.onnx.before-14", node.inputs, (name,), {}, node.name, node.location)
+            )
     return made
 
 
 def _per_element(node: Node, ctx: Context) -> list[Node]:
     x, scale, shift, mean, var = node.inputs[:5]
     base = node.outputs[0]
-    epsilon = Node("", "", node.inputs, node.outputs, {"epsilon": node.attrs.get("epsilon", 1e-5)}, node.name, node.location)
+    epsilon = Node(
+        "", "", node.inputs, node.outputs, {"epsilon": node.attrs.get("epsilon", 1e-5)}, node.name, node.location
+    )
     made: list[Node] = []
     eps = like(epsilon, ctx, "epsilon", made)
-    centred, moved, deviation, unit, scaled = [ctx.fresh(f"{base}.{part}") for part in ("centred", "moved", "deviation", "unit", "scaled")]
+    centred, moved, deviation, unit, scaled = [
+        ctx.fresh(f"{base}.{part}") for part in ("centred", "moved", "deviation", "unit", "scaled")
+    ]
     return [
         *made,
         step(node, "Sub", (x, mean), centred),
@@ -100,13 +110,21 @@ def _per_element(node: Node, ctx: Context) -> list[Node]:
 def resize(node: Node, ctx: Context) -> list[Node]:
     """Upsample, and Resize before 11: no region, coordinates asymmetric."""
     mode = node.attrs.get("mode", "nearest")
-    attrs: dict[str, Attr] = {"mode": "linear" if mode == "bilinear" else mode, "coordinate_transformation_mode": "asymmetric"}
+    attrs: dict[str, Attr] = {
+        "mode": "linear" if mode == "bilinear" else mode,
+        "coordinate_transformation_mode": "asymmetric",
+    }
     if mode == "nearest":
         attrs["nearest_mode"] = "floor"
     if len(node.inputs) > 1:
         scales = node.inputs[1]
     else:
-        values = node.attrs.get("scales") or (1.0, 1.0, node.attrs.get("height_scale", 1.0), node.attrs.get("width_scale", 1.0))
+        values = node.attrs.get("scales") or (
+            1.0,
+            1.0,
+            node.attrs.get("height_scale", 1.0),
+            node.attrs.get("width_scale", 1.0),
+        )
         scales = ctx.constant(np.array(values, np.float32), f"{node.outputs[0]}.scales")
     return change(node, op="Resize", inputs=(node.inputs[0], "", scales), attrs=attrs)
 
@@ -139,7 +157,9 @@ def group_normalization(node: Node, ctx: Context) -> list[Node]:
 def grid_sample(node: Node, ctx: Context) -> list[Node]:
     """GridSample before 20 says bilinear and bicubic."""
     mode = node.attrs.get("mode", "bilinear")
-    return change(node, attrs={**node.attrs, "mode": {"bilinear": "linear", "bicubic": "cubic"}.get(str(mode), str(mode))})
+    return change(
+        node, attrs={**node.attrs, "mode": {"bilinear": "linear", "bicubic": "cubic"}.get(str(mode), str(mode))}
+    )
 
 
 def roi_align(node: Node, ctx: Context) -> list[Node]:
@@ -209,7 +229,9 @@ def cast(node: Node, ctx: Context) -> list[Node]:
     try:
         code = by_name(to).onnx
     except KeyError:
-        raise InputError(f'node "{node.name or node.outputs[0]}" (Cast) casts to "{to}", which is no data type: correct the node') from None
+        raise InputError(
+            f'node "{node.name or node.outputs[0]}" (Cast) casts to "{to}", which is no data type: correct the node'
+        ) from None
     return change(node, attrs={"to": code})
 
 
@@ -220,7 +242,14 @@ def concat(node: Node, ctx: Context) -> list[Node]:
 
 def selu(node: Node, ctx: Context) -> list[Node]:
     """Selu before 6 has shorter constants."""
-    return change(node, attrs={"alpha": float(np.float32(1.6732)), "gamma": float(np.float32(1.0507)), **without(node, "consumed_inputs")})
+    return change(
+        node,
+        attrs={
+            "alpha": float(np.float32(1.6732)),
+            "gamma": float(np.float32(1.0507)),
+            **without(node, "consumed_inputs"),
+        },
+    )
 
 
 def recurrent(node: Node, ctx: Context) -> list[Node]:
@@ -240,6 +269,9 @@ def whole_p(node: Node, ctx: Context) -> list[Node]:
 
 def foreign(node: Node, ctx: Context) -> list[Node]:
     """A form so old that nothing made since uses it: left as an operator without a record, and said so."""
-    ctx.note(f"{node.op} as of opset {ctx.opset} differs from today's and isn't converted: its outputs are taken as any value")
-    return [Node(node.op, f"ai.onnx.opset-{ctx.opset}", node.inputs, node.outputs, node.attrs, node.name, node.location)]
-
+    ctx.note(
+        f"{node.op} as of opset {ctx.opset} differs from today's and isn't converted: its outputs are taken as any value"
+    )
+    return [
+        Node(node.op, f"ai.onnx.opset-{ctx.opset}", node.inputs, node.outputs, node.attrs, node.name, node.location)
+    ]

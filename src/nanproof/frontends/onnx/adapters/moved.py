@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nanproof.findings.errors import InputError
 from nanproof.model.graph import Node
 from nanproof.numerics.dtypes import FLOAT32, to_numpy
 
@@ -26,7 +27,9 @@ def ints(node: Node, name: str) -> tuple[int, ...]:
     return tuple([int(item) for item in value if isinstance(item, int)])
 
 
-def change(node: Node, *, op: str = "", inputs: tuple[str, ...] | None = None, attrs: dict[str, Attr] | None = None) -> list[Node]:
+def change(
+    node: Node, *, op: str = "", inputs: tuple[str, ...] | None = None, attrs: dict[str, Attr] | None = None
+) -> list[Node]:
     """Return the node with some parts replaced."""
     return [
         Node(
@@ -58,7 +61,11 @@ def split(node: Node, ctx: Context) -> list[Node]:
 def slice_(node: Node, ctx: Context) -> list[Node]:
     """Slice before 10: starts, ends and axes are attributes."""
     base = node.outputs[0]
-    inputs = [node.inputs[0], ctx.ints(ints(node, "starts"), f"{base}.starts"), ctx.ints(ints(node, "ends"), f"{base}.ends")]
+    inputs = [
+        node.inputs[0],
+        ctx.ints(ints(node, "starts"), f"{base}.starts"),
+        ctx.ints(ints(node, "ends"), f"{base}.ends"),
+    ]
     if "axes" in node.attrs:
         inputs.append(ctx.ints(ints(node, "axes"), f"{base}.axes"))
     return change(node, inputs=tuple(inputs), attrs={})
@@ -87,7 +94,10 @@ def pad(node: Node, ctx: Context) -> list[Node]:
     if len(node.inputs) > 1:
         return [node]
     made: list[Node] = []
-    inputs = [node.inputs[0], ctx.ints(ints(node, "pads" if "pads" in node.attrs else "paddings"), f"{node.outputs[0]}.pads")]
+    inputs = [
+        node.inputs[0],
+        ctx.ints(ints(node, "pads" if "pads" in node.attrs else "paddings"), f"{node.outputs[0]}.pads"),
+    ]
     if node.attrs.get("value", 0.0) != 0.0:
         inputs.append(like(node, ctx, "value", made))
     return made + change(node, inputs=tuple(inputs), attrs=without(node, "pads", "paddings", "value"))
@@ -100,6 +110,11 @@ def like(node: Node, ctx: Context, key: str, made: list[Node]) -> str:
         return ""
     base = f"{node.outputs[0]}.{key}"
     dtype = ctx.dtype(node.inputs[0])
+    if dtype is not None and not dtype.is_float:
+        raise InputError(
+            f'node "{node.name or node.outputs[0]}" ({node.op}, opset {ctx.opset}) works on floats, its input is {dtype.name}: '
+            "cast it, or export the model again with a newer opset"
+        )
     if dtype is not None:
         return ctx.constant(np.array(value, to_numpy(dtype)), base)
     plain = ctx.constant(np.array(value, to_numpy(FLOAT32)), base)
