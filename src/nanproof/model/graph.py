@@ -42,6 +42,10 @@ class Source(Protocol):
         """Yield (index of the first element, flat elements); pages of mapped files are released behind the reader."""
         ...
 
+    def release(self) -> None:
+        """Give memory that mapped elements occupy back to the system; arrays handed out stay valid and are read again on use."""
+        ...
+
 
 @dataclass(slots=True)
 class Node:

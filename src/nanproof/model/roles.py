@@ -49,9 +49,7 @@ def infer(graph: Graph, overrides: Mapping[str, Role] | None = None) -> dict[str
       normalisations, PRelu, the table of a Gather; also after a transpose, reshape or cast) or when it has more than 16 elements; else it is a
       CONSTANT, and so is every stored tensor of another kind. A stored tensor that is a graph input too is a WEIGHT if float.
     * A graph input that isn't stored is a LABEL when it holds integers that a loss or OneHot reads as class numbers, or when it
-      holds integers and is called label, target, y_true or ground_truth; a float one with such a name is a LABEL only if a loss
-      subtracts or multiplies it nowhere else than beside another value of the graph, which this rule doesn't try to decide:
-      it stays an INPUT.
+      holds integers and is called label, target, y_true or ground_truth; any other is an INPUT.
     * RANDOM is never inferred for an initial value: random operators make their values inside the graph.
     """
     roles: dict[str, Role] = {}
