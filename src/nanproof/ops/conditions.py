@@ -355,7 +355,12 @@ class Either(_Joined):
         return xp.maximum(one, two)
 
     def guard(self, xp: Any, x: Any, index: int, dtype: DType) -> Any | None:
-        return self.first.guard(xp, x, index, dtype)
+        one, two = self.first, self.second
+        for part in (one, two):
+            if not (isinstance(part, Compare) and isinstance(part.term, Operand) and part.term.index == index):
+                return None  # the other operand may make this one valid as it is
+        repaired = one.guard(xp, x, index, dtype)
+        return None if repaired is None else xp.where(two.holds(xp, [x] * (index + 1), {}), x, repaired)
 
     def restrict(self, index: int, ends: tuple[Any, Any], dtype: DType, xp: Any) -> tuple[Any, Any]:
         one = self.first.restrict(index, ends, dtype, xp)
