@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 
 from nanproof.domain.box import INFS, NAN, NINF, PINF, Box
+from nanproof.domain.moves import hull_of
 from nanproof.ops.call import Call
 from nanproof.ops.classes import increasing, increasing_in_all
 from nanproof.ops.pairs import differing
 from nanproof.ops.record import Case, Op, Operand, Samples
+from nanproof.ops.variadic import misjudged
 
 WHOLE = (0.0, 0.5, -0.5, 1.0, 1.5, 2.5, -1.0, 8388607.5, 1e9)
 NUMERIC = ("float32", "float64", "float16", "int32", "int64")
@@ -35,6 +37,8 @@ def _clipped(call: Call, x: Box, low: Box | None = None, high: Box | None = None
     inside = (low is None or low.hull()[1] <= x_lo) and (high is None or x_hi <= high.hull()[0])
     if inside and x.has_finite and not any(b.flags for b in (x, *given)):
         return x  # nothing is clipped
+    if misjudged(call, (x, *given)):
+        return hull_of((x, *given), x.shape)
     result = increasing_in_all(inner, x, *given)
     if x.flags & NAN:
         for limit in given:  # some kernels clip NaN too

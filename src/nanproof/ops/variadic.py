@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import reduce
 from math import inf
 from typing import Any
@@ -10,7 +11,9 @@ import numpy as np
 
 from nanproof.dims import broadcast
 from nanproof.domain.box import INFS, NAN, NINF, PINF, Box, Shape
+from nanproof.domain.moves import hull_of
 from nanproof.domain.partition import aligned
+from nanproof.numerics.dtypes import INT32, INT64
 from nanproof.numerics.reductions import sum_error
 from nanproof.ops.arithmetic import ADD
 from nanproof.ops.call import Call, overflow_flags
@@ -95,6 +98,17 @@ def _mean(call: Call, *boxes: Box) -> Box:
     return boxes[0] if len(boxes) == 1 else _total(call, boxes, float(len(boxes)))
 
 
+def misjudged(call: Call, boxes: Sequence[Box]) -> bool:
+    """Whether ONNX Runtime may take the wrong one of two int64.
+
+    Its vectorised maximum of 3666656304 and 35 is 35 (seen in 1.31.1, in Max, Min
+    and Clip): only what fits into 32 bits is compared as it should be.
+    """
+    if boxes[0].dtype is not INT64 or call.setting.runtime != "onnxruntime" or len(boxes) < 2:
+        return False
+    return any(lo < INT32.min or hi > INT32.max for lo, hi in (b.hull() for b in boxes if b.has_finite))
+
+
 def _extreme(of: str, ignored: int) -> Any:
     """Pairwise, and with NaN as a value that some kernels drop."""
     pair = Op(of, run=lambda xp, x, y: getattr(xp, of)(x, y), bound=increasing_in_all, exact=True)
@@ -104,6 +118,8 @@ def _extreme(of: str, ignored: int) -> Any:
         flags = 0
         for box in boxes:
             flags |= box.flags
+        if misjudged(call, boxes):
+            return hull_of(boxes, _common(boxes))
         inner = Call(pair, {}, call.setting)
         droppable = flags & NAN and len(boxes) > 1
         taken = [_with(b, ignored) if droppable and b.flags & NAN else b for b in boxes]
