@@ -6,9 +6,10 @@ special values' places and of the relations.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from itertools import accumulate
-from math import inf
+from math import gcd, inf
 
 import numpy as np
 
@@ -173,7 +174,8 @@ def _regroup_one(
         inner_new = total // int(new[lead_new])  # type: ignore[call-overload]
         points: AxisCuts = cut[lead_old]
         if points is not None:
-            kept = tuple(p for p in points if (p * inner_old) % inner_new == 0)
+            step = inner_new // gcd(inner_old, inner_new)
+            kept = points if step == 1 else tuple(p for p in points if p % step == 0)
             rest = tuple(a for a in axes if a != at + lead_old)
             blocks = merge_whole(blocks, rest) if rest else blocks
             if len(kept) > 2:
@@ -224,8 +226,10 @@ def part(box: Box, axis: int, span: tuple[int, int, int]) -> Box:
         result = pack(box.dtype, shape, box.cuts, blocks_of(box))
         result.known = known
     else:
-        places = np.arange(start, stop, stride)
-        result = _picked(box, axis, points, places, shape)
+        if stride == 1:
+            result = _neighbours(box, axis, points, (start, stop))
+        else:
+            result = _picked(box, axis, points, np.arange(start, stop, stride), shape)
         result.known = known
     if count and isinstance(box.form, Pieces):
         result.form = box.form.between(axis, start, stop, stride)
@@ -252,6 +256,20 @@ def some(box: Box, axis: int, size: Size, step: object | None = None) -> Box:
     if step is not None:
         result.form = carried(box, (step, box.shape, axis))
     return result
+
+
+def _neighbours(box: Box, axis: int, points: tuple[int, ...], span: tuple[int, int]) -> Box:
+    """A stretch of a cut axis."""
+    assert box.cuts is not None
+    assert box.shape is not None
+    start, stop = span
+    first, last = bisect_right(points, start) - 1, bisect_left(points, stop)
+    cuts, shape = list(box.cuts), (*box.shape[:axis], stop - start, *box.shape[axis + 1 :])
+    inner = points[first + 1 : last]
+    cuts[axis] = (0, *[p - start for p in inner], stop - start) if inner else None
+    index = (*(slice(None),) * axis, slice(first, last))
+    spots = box.block_flags()[index] if box.flags else None
+    return pack(box.dtype, shape, tuple(cuts), Blocks(box.lo[index], box.hi[index], spots))  # type: ignore[index]
 
 
 def _picked(box: Box, axis: int, points: tuple[int, ...], places: Array, shape: Shape) -> Box:

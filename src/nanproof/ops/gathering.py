@@ -71,6 +71,9 @@ def _gather(call: Call, x: Box, indices: Box) -> Box:
     size = x.shape[axis]
     places = _places(indices, size)
     if places is not None:
+        if x.known is not None and x.known.size <= FEW and x.cuts is None:
+            picked = np.asarray(np.take(x.known, places, axis=axis))
+            return polished(call, Box(x.dtype, picked.shape, *_hull_of(picked, x), x.flags, known=picked))
         if places.ndim < 2:
             return polished(call, taken(x, axis, places))
         shape = (*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :])
@@ -89,6 +92,10 @@ def _gather(call: Call, x: Box, indices: Box) -> Box:
     if symbolic is not None and symbolic.size == 1:
         result.form = carried(x, ("gather", x.shape, axis, symbolic.reshape(-1)[0], indices.shape))
     return result
+
+
+def _hull_of(picked: Array, x: Box) -> tuple[float, float]:
+    return x.hull() if picked.size else (inf, -inf)
 
 
 def _within(x: Box, axis: int, span: tuple[float, float]) -> Box:

@@ -39,6 +39,8 @@ def sizes(box: Box | None) -> tuple[Size, ...] | None:
         return None
     if known.size > MOST:
         return None
+    if known.dtype.kind in "iu":
+        return tuple(known.tolist() if known.ndim == 1 else known.reshape(-1).tolist())
     if known.dtype == object:
         return tuple(n if isinstance(n, Dim) else int(n) for n in known.reshape(-1).tolist())
     return tuple(map(int, known.reshape(-1).tolist()))

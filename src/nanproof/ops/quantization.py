@@ -13,7 +13,7 @@ from nanproof.domain.box import ALL, INFS, NAN, NINF, PINF, Array, Box, of_array
 from nanproof.domain.moves import merged_over, reshaped
 from nanproof.domain.partition import EXACT_LIMIT, Blocks, Cuts, aligned, fine, pack
 from nanproof.numerics.dtypes import FLOAT32, UINT8, DType, by_onnx
-from nanproof.numerics.rounding import nearest_array
+from nanproof.numerics.rounding import nearest, nearest_array
 from nanproof.ops.call import Call
 from nanproof.ops.conditions import Requirement, Y
 from nanproof.ops.operands import axis_in
@@ -117,6 +117,8 @@ def _quantize(call: Call, x: Box, scale: Box, zero: Box | None = None) -> Box:
     if wild or (dtype.is_integer and x.flags & NAN):
         # a number that no formula tells: NaN and 0/0 become whatever the processor makes of them
         return Box(dtype, x.shape, dtype.min, dtype.max, ALL if dtype.is_float else 0)
+    if dtype.is_integer and (quick := _quick(call, (x, scale, zero), dtype)) is not None:
+        return quick
     cuts, blocks = _together(call, (x, scale) if zero is None else (x, scale, zero))
     lo, hi = _quotient(call, x.dtype, scale.dtype, (blocks[0], blocks[1]))
     shift = (0.0, 0.0) if zero is None else (blocks[2].lo, blocks[2].hi)
@@ -127,6 +129,23 @@ def _quantize(call: Call, x: Box, scale: Box, zero: Box | None = None) -> Box:
         lo, hi = np.clip(lo, dtype.min, dtype.max), np.clip(hi, dtype.min, dtype.max)
         return pack(dtype, x.shape, cuts, Blocks(lo, hi, None))
     return _small_float(call, dtype, x, (lo + shift[0], hi + shift[1], cuts))
+
+
+def _quick(call: Call, boxes: tuple[Box, Box, Box | None], dtype: DType) -> Box | None:
+    """One block, one known scale, in float32: the usual case, in Python floats."""
+    x, scale, zero = boxes
+    if x.flags or x.cuts is not None or not scale.is_point or not (zero is None or zero.is_point):
+        return None
+    step = float(scale.lo)
+    single = x.dtype is FLOAT32 and scale.dtype is FLOAT32 and call.setting.runtime != "torch"
+    if not single or call.attr("precision", 0) or not step > 0:
+        return None
+    lo, hi = nearest(FLOAT32, float(x.lo) / step), nearest(FLOAT32, float(x.hi) / step)
+    if not -1e9 < lo <= hi < 1e9:
+        return None
+    shift = 0.0 if zero is None else float(zero.lo)
+    low, high = round(lo) + shift, round(hi) + shift
+    return Box(dtype, x.shape, min(max(low, dtype.min), dtype.max), min(max(high, dtype.min), dtype.max))
 
 
 def _quotient(call: Call, one: DType, other: DType, blocks: tuple[Blocks, Blocks]) -> tuple[Array, Array]:
@@ -233,9 +252,15 @@ def _dequantize(call: Call, x: Box, scale: Box, zero: Box | None = None) -> Box:
         return Box(dtype, x.shape, inf, -inf)
     if not scale.has_finite:
         return Box(dtype, x.shape, inf, -inf, ALL)
+    if x.cuts is None and not x.flags and scale.is_point and (zero is None or zero.is_point):
+        step, shift = float(scale.lo), 0.0 if zero is None else float(zero.lo)
+        if 0 < step < 1e30 and dtype is FLOAT32 and x.dtype.bits < 32:
+            # no overflow: the difference is below 2**18
+            lo, hi = (float(x.lo) - shift) * step, (float(x.hi) - shift) * step
+            return Box(dtype, x.shape, nearest(dtype, lo), nearest(dtype, hi))
     cuts, blocks = _together(call, (x, scale) if zero is None else (x, scale, zero))
     a, b = np.asarray(blocks[0].lo, float), np.asarray(blocks[0].hi, float)
-    void = a > b
+    void = np.asarray(a > b)
     if zero is not None:
         a, b = a - blocks[2].hi, b - blocks[2].lo
     a, b = np.where(void, 0.0, a), np.where(void, 0.0, b)
