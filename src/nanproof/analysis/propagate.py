@@ -138,7 +138,7 @@ def _account(
         follows = incoming if event.operand == -1 and _infinite(operands) else ()
         site = Site(len(state.sites), step, event, certain, follows, weak)
         state.sites.append(site)
-        if event.gives:
+        if event.gives and not follows:
             fresh.append(site.index)
     for slot, box in zip(step.outputs, results, strict=False):
         if slot < 0:
@@ -162,14 +162,17 @@ def _incoming(state: State, step: Step, operands: list[Box | None]) -> tuple[int
     """Sites whose NaN or Inf flows into this node; the condition of a Where only chooses."""
     if not state.origins:
         return ()
-    found: dict[int, None] = {}
+    found: list[tuple[int, ...]] = []
     for position, (slot, box) in enumerate(zip(step.inputs, operands, strict=True)):
         if box is None or (position == 0 and step.node.op == "Where"):
             continue
         if box.flags or not box.dtype.is_float:
-            for index in state.origins.get(slot, ()):
-                found[index] = None
-    return tuple(found)
+            origins = state.origins.get(slot)
+            if origins and origins not in found:
+                found.append(origins)
+    if len(found) <= 1:
+        return found[0] if found else ()
+    return tuple(dict.fromkeys(index for origins in found for index in origins))
 
 
 def _infinite(operands: list[Box | None]) -> bool:

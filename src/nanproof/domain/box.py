@@ -44,10 +44,10 @@ class Box:
     values of all blocks; ``spots`` says which block has which (None: any block
     may have any of ``flags``). ``known`` holds the exact elements where they are
     known: a NumPy array, of Dims for symbolic sizes. ``form`` relates the
-    elements to those of other Boxes.
+    elements to those of other Boxes. ``ends`` caches the hull of many blocks.
     """
 
-    __slots__ = ("cuts", "dtype", "flags", "form", "hi", "known", "lo", "shape", "spots", "symbol")
+    __slots__ = ("cuts", "dtype", "ends", "flags", "form", "hi", "known", "lo", "shape", "spots", "symbol")
 
     def __init__(
         self,
@@ -65,7 +65,7 @@ class Box:
         if cuts is None:
             if not lo <= hi and not (lo == inf and hi == -inf):
                 raise ValueError(f"bounds out of order: [{lo}, {hi}]")
-        elif not ((lo <= hi) | ((lo == inf) & (hi == -inf))).all():  # type: ignore[union-attr]
+        elif not (lo <= hi).all() and not ((lo <= hi) | ((lo == inf) & (hi == -inf))).all():  # type: ignore[union-attr]
             raise ValueError("bounds out of order in a block")
         self.dtype = dtype
         self.shape = shape
@@ -77,12 +77,15 @@ class Box:
         self.known = known
         self.form = form
         self.symbol: Symbol | None = None
+        self.ends: tuple[float, float] | None = None
 
     def hull(self) -> tuple[float, float]:
         """The finite bounds over all blocks: (inf, -inf) where there is no finite value."""
         if self.cuts is None:
             return self.lo, self.hi  # type: ignore[return-value]
-        return float(np.min(self.lo)), float(np.max(self.hi))
+        if self.ends is None:
+            self.ends = float(self.lo.min()), float(self.hi.max())  # type: ignore[union-attr]
+        return self.ends
 
     @property
     def has_finite(self) -> bool:

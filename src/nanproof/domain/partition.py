@@ -8,6 +8,7 @@ NumPy's broadcasting lines it up with a cut axis by itself.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from math import inf
 from typing import NamedTuple, TypeAlias
 
@@ -109,7 +110,7 @@ def split_axis(blocks: Blocks, axis: int, points: AxisCuts, finer: tuple[int, ..
 
 def union(first: AxisCuts, second: AxisCuts) -> AxisCuts:
     """The cut points of both."""
-    if first is None or first == second:
+    if first is None or first is second or first == second:
         return second
     if second is None:
         return first
@@ -130,6 +131,11 @@ def aligned(boxes: Sequence[Box], rank: int) -> tuple[Cuts | None, list[Blocks]]
     in an operand has length 1 there. Known constants are read again, so that
     their finer blocks are exact.
     """
+    lead = next((b.cuts for b in boxes if b.cuts is not None), None)
+    if lead is None:
+        return None, [Blocks(b.lo, b.hi, _spots(b)) for b in boxes]
+    if len(lead) == rank and all(b.cuts is lead or (b.cuts is None and _uniform(b)) for b in boxes):
+        return lead, [Blocks(b.lo, b.hi, _spots(b)) for b in boxes]
     common: list[AxisCuts] = [None] * rank
     for box in boxes:
         if box.cuts is not None:
@@ -137,13 +143,18 @@ def aligned(boxes: Sequence[Box], rank: int) -> tuple[Cuts | None, list[Blocks]]
             for axis, points in enumerate(box.cuts):
                 if points is not None:
                     common[offset + axis] = union(common[offset + axis], points)
-    if not any(common):
-        return None, [Blocks(b.lo, b.hi, _spots(b)) for b in boxes]
     return tuple(common), [_fitted(box, common) for box in boxes]
 
 
+def _uniform(box: Box) -> bool:
+    """Whether finer cuts would say nothing new of a Box in one block."""
+    return box.known is None or (box.lo == box.hi and not box.flags)
+
+
 def _spots(box: Box) -> Array | None:
-    return np.asarray(box.flags, np.uint8) if box.flags else None
+    if not box.flags:
+        return None
+    return np.asarray(box.flags, np.uint8) if box.cuts is None else box.block_flags()
 
 
 def _fitted(box: Box, common: list[AxisCuts]) -> Blocks:
@@ -186,6 +197,10 @@ def exact_blocks(array: Array, cuts: Cuts) -> Blocks:
         grid = tuple(1 if c is None else len(c) - 1 for c in cuts)
         return Blocks(np.full(grid, inf), np.full(grid, -inf), None)
     wide = array.astype(np.float64)
+    if all(n == (1 if c is None else len(c) - 1) for n, c in zip(array.shape, cuts, strict=True)) and (
+        array.dtype.kind not in "iu" and np.isfinite(wide).all()
+    ):
+        return Blocks(wide, wide, None)  # every element is a block
     if array.dtype.kind in "iu" and array.dtype.itemsize == 8 and np.abs(wide).max() > 2.0**53:
         lo = _reduced(np.minimum, np.nextafter(wide, -inf), cuts)
         return Blocks(lo, _reduced(np.maximum, np.nextafter(wide, inf), cuts), None)
@@ -207,6 +222,7 @@ def _reduced(combine: np.ufunc, array: Array, cuts: Cuts) -> Array:
     return array
 
 
+@lru_cache(maxsize=256)
 def everywhere(size: int) -> tuple[int, ...]:
     """Cut points that give every element of an axis its own block."""
     return tuple(range(size + 1))

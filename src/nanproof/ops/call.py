@@ -106,7 +106,7 @@ class Call:
         """How the runtime's function errs in a dtype."""
         return error_form(self.setting.runtime, function or self.op.error or "", dtype)
 
-    def fail(self, requirement: Requirement, ends: tuple[float, float], *, never: bool, label: str = "") -> None:
+    def fail(self, requirement: Requirement, ends: tuple[float, float], *, never: bool) -> None:
         """Record a violated (or not provable) requirement."""
         condition = requirement.condition
         self.events.append(
@@ -117,7 +117,7 @@ class Call:
                 requirement.gives,
                 ends,
                 condition.invalid(),
-                condition.needs(),
+                condition.needs(requirement.operand),
             )
         )
 
@@ -170,6 +170,10 @@ class Call:
         int, or an array over the blocks). Overflow is recorded as an event of the
         operator's overflow rule, unless ``report`` is False.
         """
+        if dtype.is_float and (spots is None or (type(spots) is int and not spots)):
+            plain = self._plain(dtype, (shape, cuts), lo - err, hi + err)
+            if plain is not None:
+                return plain
         lo, hi = np.asarray(lo, np.float64), np.asarray(hi, np.float64)
         empty = lo > hi
         some_empty = bool(empty.any())
@@ -196,11 +200,30 @@ class Call:
         elif dtype.is_integer:
             least, most = limits(dtype)
             wraps = ~((lo >= least) & (hi <= most)) & ~empty
+            big = (hi > 2.0**53) | (lo < -(2.0**53))
+            lo, hi = np.where(big, np.nextafter(lo, -inf), lo), np.where(big, np.nextafter(hi, inf), hi)
             lo, hi = np.where(wraps, least, np.floor(lo)), np.where(wraps, most, np.ceil(hi))
         if some_empty:
             lo, hi = np.where(empty, inf, lo), np.where(empty, -inf, hi)
         marks = np.broadcast_to(flags, lo.shape) if flags.any() else None
         return pack(dtype, shape, cuts, Blocks(lo, hi, marks), self.setting.budget)
+
+    def _plain(self, dtype: DType, place: tuple[Shape, Cuts | None], lo: Any, hi: Any) -> Box | None:
+        """The fast path of ``settle``: finite values within the dtype; None for everything else."""
+        shape, cuts = place
+        if isinstance(lo, float) and isinstance(hi, float):
+            low, high = nearest(dtype, lo), nearest(dtype, hi)
+            return Box(dtype, shape, low, high) if dtype.min <= low <= high <= dtype.max else None
+        los, his = nearest_array(dtype, np.asarray(lo, np.float64)), nearest_array(dtype, np.asarray(hi, np.float64))
+        if not los.size:
+            return None
+        ends = float(los.min()), float(his.max())
+        # false for NaN and for blocks without a value too: those take the general path
+        if not (dtype.min <= ends[0] and ends[1] <= dtype.max and (los <= his).all()):
+            return None
+        result = pack(dtype, shape, cuts, Blocks(los, his, None), self.setting.budget)
+        result.ends = ends
+        return result
 
     def unknown(self, dtype: DType, shape: Shape = None) -> Box:
         """Any tensor of a dtype: the answer of a bound that gives up."""

@@ -10,26 +10,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import product
 from math import inf
 from typing import Any
 
 import numpy as np
 
 from nanproof.dims import broadcast
-from nanproof.domain.box import NAN, NINF, PINF, Array, Box, Shape, limits, of_array, top
+from nanproof.domain.box import Array, Box, Shape, limits, of_array, top
 from nanproof.domain.partition import Blocks, aligned, pack
 from nanproof.numerics import scalar
 from nanproof.numerics.dtypes import DType
 from nanproof.numerics.rounding import nearest
 from nanproof.ops.call import Call, overflow_flags
+from nanproof.ops.special import flow_of_blocks, flow_of_one
 
 Pair = tuple[Any, Any]
 Rule = Callable[..., Pair]
 """``rule(f, *pairs) -> (lo, hi)``: f is the operator's run with namespace and attributes bound."""
-
-LANDMARKS = (-1.0, 0.0, 1.0)
-"""Where the image of an infinite operand may change with the other operand."""
 
 FOLD_LIMIT = 1 << 16
 """Most elements of an operation on known tensors that is computed exactly."""
@@ -47,19 +44,32 @@ class Elementwise:
 
     def __call__(self, call: Call, *boxes: Box) -> Box:
         op = call.op
-        first = boxes[0]
-        shape = first.shape
+        shape = boxes[0].shape
+        special = many = False
+        known = op.error is None
         pairs = []
         for box in boxes:
-            # one block, nothing special, not empty: the case worth being fast for
-            if box.cuts is not None or box.flags or not box.lo <= box.hi:
-                return _known_or(call, boxes, partial(_by_blocks, self.rule))
+            if box.flags:
+                special = True
+            if box.cuts is not None:
+                many = True
+            elif not box.lo <= box.hi:
+                special = True
+            if box.known is None:
+                known = False
             if box.shape != shape:
                 shape = None if shape is None or box.shape is None else broadcast(shape, box.shape)
             pairs.append((box.lo, box.hi))
-        if first.known is not None and op.error is None:
-            return _known_or(call, boxes, partial(_one_block, self.rule, shape, pairs))
-        return _one_block(self.rule, shape, pairs, call, boxes)
+        bound: Callable[[Call, Sequence[Box]], Box]
+        if many:
+            bound = partial(_by_blocks if special else _plain_blocks, self.rule)
+        elif special:
+            bound = partial(_one_special_block, self.rule, shape)
+        elif known:
+            bound = partial(_one_block, self.rule, shape, pairs)
+        else:
+            return _one_block(self.rule, shape, pairs, call, boxes)
+        return _known_or(call, boxes, bound) if known else bound(call, boxes)
 
 
 def _known_or(call: Call, boxes: Sequence[Box], bound: Callable[[Call, Sequence[Box]], Box]) -> Box:
@@ -171,6 +181,63 @@ def _required(call: Call, pairs: list[Pair], dtype: DType) -> tuple[int, list[Pa
     return born, result
 
 
+def _one_special_block(rule: Rule, shape: Shape, call: Call, boxes: Sequence[Box]) -> Box:
+    """One block with special values, or without finite ones: the finite part, joined with what flows."""
+    dtype = call.result_dtype(boxes)
+    if any(not box.flags and not box.lo <= box.hi for box in boxes):
+        return Box(dtype, shape, inf, -inf)  # an empty tensor, or a branch never taken
+    lo, hi, flags = inf, -inf, 0
+    if all(box.lo <= box.hi for box in boxes):
+        usual = _one_block(rule, shape, [(box.lo, box.hi) for box in boxes], call, boxes)
+        lo, hi, flags = usual.lo, usual.hi, usual.flags  # type: ignore[assignment]
+    low, high, flowing = flow_of_one(call.scalar, boxes, exact=call.op.exact)
+    if low <= high:
+        low, high = call.rounded(low, high, dtype) if dtype.is_float else (low, high)
+        if high > dtype.max or low < dtype.min:
+            flags |= overflow_flags(dtype, high > dtype.max, low < dtype.min)
+            low, high = max(low, dtype.min), min(high, dtype.max)
+        lo, hi = min(lo, float(low)), max(hi, float(high))
+    return Box(dtype, shape, lo, hi, flags | flowing)
+
+
+def _plain_blocks(rule: Rule, call: Call, boxes: Sequence[Box]) -> Box:
+    """Many blocks without special values: the fast path over arrays.
+
+    What turns out to need more (a requirement that may fail, an overflow, a block
+    without values) is left to the general path.
+    """
+    op = call.op
+    shape = boxes[0].shape
+    for box in boxes[1:]:
+        if box.shape != shape:
+            shape = None if shape is None or box.shape is None else broadcast(shape, box.shape)
+    if shape is None:
+        return _shapeless(rule, call, boxes)
+    cuts, blocks = aligned(boxes, len(shape))
+    if any(block.spots is not None for block in blocks):
+        return _by_blocks(rule, call, boxes)
+    pairs = [(block.lo, block.hi) for block in blocks]
+    dtype_in = boxes[0].dtype
+    for requirement in op.requires:
+        if requirement.concerns(dtype_in) and not np.all(requirement.condition.judge(pairs, call.attrs)[0]):
+            return _by_blocks(rule, call, boxes)
+    lo, hi = rule(call.arrays, *pairs)
+    dtype = dtype_in if op.result == "same" else call.result_dtype(boxes)
+    if dtype.is_float:
+        lo, hi = call.rounded(lo, hi, dtype)
+    lo, hi = np.asarray(lo, np.float64), np.asarray(hi, np.float64)
+    least, most = (dtype.min, dtype.max) if dtype.is_float else (-(2.0**53), 2.0**53)
+    # false for NaN too: an empty block has turned the ends round, or made them infinite
+    low, high = float(lo.min()), float(hi.max())
+    if not (low >= least and high <= most and (dtype.is_float or (low >= dtype.min and high <= dtype.max))):
+        return _by_blocks(rule, call, boxes)
+    if not (lo <= hi).all():
+        return _by_blocks(rule, call, boxes)
+    result = pack(dtype, shape, cuts, Blocks(lo, hi, None), call.setting.budget)
+    result.ends = low, high
+    return result if op.relate is None else op.relate(call, boxes, result)
+
+
 def _by_blocks(rule: Rule, call: Call, boxes: Sequence[Box]) -> Box:
     """The general path: many blocks, special values or empty operands."""
     op = call.op
@@ -216,7 +283,7 @@ def _by_blocks(rule: Rule, call: Call, boxes: Sequence[Box]) -> Box:
     )
     had = marks.copy()
     if any(b.flags for b in boxes):
-        lo, hi, flowing = _flow(run, boxes, blocks, (lo, hi))
+        lo, hi, flowing = flow_of_blocks(run, boxes, blocks, (lo, hi), exact=op.exact)
         marks = marks | flowing
     return _finished(call, dtype, (shape, cuts), (lo, hi, marks, had), boxes)
 
@@ -266,63 +333,8 @@ def _shapeless(rule: Rule, call: Call, boxes: Sequence[Box]) -> Box:
     hulls = [Box(b.dtype, (), *b.hull(), b.flags) for b in boxes]
     plain = all(not b.flags and b.lo <= b.hi for b in hulls)
     pairs = [(b.lo, b.hi) for b in hulls]
-    if plain:
-        result = _one_block(rule, (), pairs, call, hulls)
-    else:
-        result = _by_blocks(rule, call, hulls)
+    result = _one_block(rule, (), pairs, call, hulls) if plain else _by_blocks(rule, call, hulls)
     return Box(result.dtype, None, *result.hull(), result.flags)
-
-
-def _flow(run: Callable[..., Any], boxes: Sequence[Box], blocks: Sequence[Blocks], ends: Pair) -> tuple[Any, Any, Any]:
-    """What special operands turn into: the operator is run on them.
-
-    Every combination with at least one special operand is tried, the finite ones
-    at their end points and at the landmarks between them. That is complete for
-    operators whose image, one operand being infinite, only changes there.
-    An exact operator that drops NaN in some runtimes (Max, Relu) also answers what
-    it would for an infinite operand.
-    """
-    lo, hi = ends
-    marks = np.zeros(np.shape(lo), np.uint8)
-    choices = [_candidates(box, block) for box, block in zip(boxes, blocks, strict=True)]
-    for combination in product(*choices):
-        if not any(special for _, _, special in combination):
-            continue
-        allowed = np.asarray(True)
-        for _, where, _ in combination:
-            allowed = allowed & where
-        if not allowed.any():
-            continue
-        allowed = np.broadcast_to(allowed, np.shape(lo))
-        value = np.broadcast_to(np.asarray(run(*(v for v, _, _ in combination)), float), lo.shape)
-        marks = marks | np.where(allowed & np.isnan(value), np.uint8(NAN), np.uint8(0))
-        marks = marks | np.where(allowed & (value == inf), np.uint8(PINF), np.uint8(0))
-        marks = marks | np.where(allowed & (value == -inf), np.uint8(NINF), np.uint8(0))
-        usual = allowed & np.isfinite(value)
-        lo = np.where(usual, np.minimum(lo, value), lo)
-        hi = np.where(usual, np.maximum(hi, value), hi)
-    return lo, hi, marks
-
-
-def _candidates(box: Box, block: Blocks) -> list[tuple[Any, Any, bool]]:
-    """(value, where it is possible, whether it is special) for one operand."""
-    lo, hi = np.asarray(block.lo, float), np.asarray(block.hi, float)
-    finite = lo <= hi
-    low, high = np.where(finite, lo, 0.0), np.where(finite, hi, 0.0)
-    found: list[tuple[Any, Any, bool]] = []
-    if finite.any():
-        found += [(low, finite, False), (high, finite, False)]
-        for mark in LANDMARKS:
-            inside = finite & (lo <= mark) & (mark <= hi)
-            if inside.any():
-                found.append((np.full(np.shape(lo), mark), inside, False))
-    if box.flags:
-        spots = block.spots if block.spots is not None else np.zeros(np.shape(lo), np.uint8)
-        for bit, value in ((NAN, np.nan), (PINF, inf), (NINF, -inf)):
-            where = (spots & bit) != 0
-            if where.any():
-                found.append((np.full(np.shape(where), value), where, True))
-    return found
 
 
 def anything(call: Call, boxes: Sequence[Box]) -> Box:

@@ -24,9 +24,9 @@ def difference_of(call: Call, boxes: Sequence[Box], result: Box) -> Box:
 
 
 def negative_of(call: Call, boxes: Sequence[Box], result: Box) -> Box:
-    """-x: exact."""
+    """-x: exact, but for the lowest integer."""
     form = form_of(boxes[0])
-    if form is not None:
+    if form is not None and (result.dtype.is_float or boxes[0].hull()[0] > result.dtype.min):
         result.form = scaled(form, -1.0)
     return result
 
@@ -72,10 +72,17 @@ def _combined(x: Box, y: Box, result: Box, sign: float) -> Box:
         form, met = combine(one, two, sign)
     if form is None:
         return result
+    if dtype.is_integer and not _within(form, dtype):
+        return result  # it may wrap around: then nothing linear is left
     if met:
         result = _tightened(result, form, dtype)
     result.form = rounded(form, _rounding(result))
     return result
+
+
+def _within(form: Form, dtype: DType) -> bool:
+    low, high = form.bounds()
+    return dtype.min <= low and high <= dtype.max
 
 
 def _with_constant(x: Box, y: Box, sign: float) -> Form | None:
