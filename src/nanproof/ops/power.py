@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from nanproof.domain.box import INFS, NAN, NINF, Box, Shape, limits
-from nanproof.domain.partition import Blocks, pack
+from nanproof.domain.partition import Blocks, aligned, pack
 from nanproof.numerics import scalar
 from nanproof.numerics.dtypes import DType
 from nanproof.ops.call import Call
@@ -54,9 +54,8 @@ def _powers(quantum: float) -> Elementwise:
         even_only, odd_only = single & (odd == False), single & odd  # noqa: E712  # arrays as well as bools
         below, above = xp.where(even_only, low, -high), xp.where(odd_only, -low, high)
         lo, hi = xp.where(there, least(lo, below), lo), xp.where(there, most(hi, above), hi)
-        # no value at all: a negative base, and no whole exponent. Any point will do, it is flagged as NaN.
-        nothing = lo > hi
-        return xp.where(nothing, 0.0, lo), xp.where(nothing, 0.0, hi)
+        # a negative base without a whole exponent has no power: inf > -inf, and the requirement flags NaN
+        return lo, hi
 
     return elementwise(rule)
 
@@ -67,17 +66,39 @@ def _raised(call: Call, x: Box, y: Box) -> Box:
         return _raised_whole(call, x, y)
     if y.is_point and y.lo == 1.0 and _no_larger(y.shape, x.shape):
         return x
-    inner = within(call, _SQUARE if y.is_point and y.lo == 2.0 else POW)
-    result = _powers(x.dtype.quantum)(inner, x, y)
-    flags = result.flags
-    if x.flags & NINF and y.hull()[1] > 0 and not (y.is_point and y.lo % 2 == 0):
-        flags |= INFS
-    positive = x.hull()[0] >= 0 or (y.is_point and y.lo % 2 == 0)
-    if positive and not x.flags & NINF:
-        return _not_negative(result, flags)
-    if flags == result.flags:
+    op = _SQUARE if y.is_point and y.lo == 2.0 else POW
+    result = _powers(x.dtype.quantum)(_Signed(within(call, op)), x, y)
+    return _signs_of_infinity(result, x, y) if x.flags & NINF else result
+
+
+class _Signed(Call):
+    """Whatever the error bound says: no runtime's power has the wrong sign."""
+
+    __slots__ = ()
+
+    def __init__(self, call: Call) -> None:
+        super().__init__(call.op, call.attrs, call.setting, call.outputs)
+        self.events = call.events
+
+    def rounded(self, lo: Any, hi: Any, dtype: DType) -> tuple[Any, Any]:
+        low, high = super().rounded(lo, hi, dtype)
+        xp = space(low, high)
+        return xp.where(lo >= 0, most(low, 0.0), low), xp.where(hi <= 0, least(high, 0.0), high)
+
+
+def _signs_of_infinity(result: Box, x: Box, y: Box) -> Box:
+    """-Inf to a positive power is -Inf or +Inf, which depends on the exponent between the end points, too."""
+    if x.shape is None or y.shape is None or result.shape is None:
+        return Box(result.dtype, result.shape, *result.hull(), result.flags | INFS)
+    cuts, (base, exponent) = aligned((x, y), len(result.shape))
+    even = (np.asarray(exponent.lo) == exponent.hi) & (np.asarray(exponent.lo) % 2 == 0)
+    there = (np.asarray(base.spots) & NINF != 0) & (np.asarray(exponent.hi) > 0) & ~even
+    if not there.any():
         return result
-    return Box(result.dtype, result.shape, *result.hull(), flags)
+    if result.cuts is None or cuts != result.cuts:
+        return Box(result.dtype, result.shape, *result.hull(), result.flags | INFS)
+    spots = result.block_flags() | np.where(there, np.uint8(INFS), np.uint8(0))
+    return pack(result.dtype, result.shape, result.cuts, Blocks(result.lo, result.hi, spots))
 
 
 def _no_larger(shape: Shape, other: Shape) -> bool:
@@ -85,18 +106,6 @@ def _no_larger(shape: Shape, other: Shape) -> bool:
     if shape is None or other is None:
         return False
     return len(shape) <= len(other) and all(n == 1 for n in shape)
-
-
-def _not_negative(result: Box, flags: int) -> Box:
-    """No runtime's power of a positive base is negative, whatever its error bound says."""
-    if result.hull()[0] >= 0.0 and flags == result.flags:
-        return result
-    if result.cuts is None:
-        lo = max(result.lo, 0.0)
-        return Box(result.dtype, result.shape, lo, max(lo, result.hi) if result.has_finite else result.hi, flags)
-    lo = np.maximum(result.lo, 0.0)
-    hi = np.where(np.asarray(result.lo) > result.hi, result.hi, np.maximum(result.hi, 0.0))
-    return pack(result.dtype, result.shape, result.cuts, Blocks(lo, hi, result.block_flags() if flags else None))
 
 
 def _raised_whole(call: Call, x: Box, y: Box) -> Box:
@@ -121,7 +130,11 @@ def _raised_whole(call: Call, x: Box, y: Box) -> Box:
 
 
 def _power(xp: Any, x: Any, y: Any) -> Any:
-    return xp.pow(x, y)
+    if isinstance(x, np.ndarray) and x.dtype.kind in "iu" and (y < 0).any():
+        with np.errstate(all="ignore"):  # NumPy refuses 2 ** -1 of integers; runtimes cut 0.5 off to 0
+            return np.trunc(np.power(x.astype(np.float64), y)).astype(x.dtype)
+    raised = xp.pow(x, y)
+    return raised.astype(x.dtype) if isinstance(x, np.ndarray) and x.dtype.kind in "iu" else raised
 
 
 def _result(call: Call, boxes: Any) -> DType:
@@ -139,7 +152,7 @@ _CASES = (
     Case((_BASE, Operand((3,)))),
     Case((Operand((2, 3), low=0.0), Operand((2, 1)))),
     Case((_BASE, Operand((3,), dtype="int64", low=-4, high=4)), dtypes=("float32", "float64")),
-    Case((_BASE, Operand((3,), dtype="float32", low=0, high=4)), dtypes=("float64", "int32", "int64")),
+    Case((_BASE, Operand((3,), dtype="float32", low=0, high=4)), dtypes=("float64",)),
 )
 
 POW = Op(
