@@ -20,8 +20,9 @@ def apply(name: str, *boxes: Box | None, outputs: int = 1, **attrs: Any) -> Any:
     """The Box (or Boxes) that a record answers."""
     op = lookup("", name)
     assert op is not None, name
+    setting = Setting(dims={"N": (1, 4096), "S": (1, 4096)})
     with np.errstate(all="ignore"):
-        return op.bound(Call(op, attrs, Setting(), outputs, label=name), *boxes)
+        return op.bound(Call(op, attrs, setting, outputs, label=name), *boxes)
 
 
 def ints(*values: int) -> Box:
@@ -151,3 +152,18 @@ def test_transposed_is_another_tensor() -> None:
     turned = apply("Transpose", x)
     assert apply("Sub", x, turned).lo == -2.0
     assert apply("Sub", turned, apply("Transpose", x)).hi == 0.0
+
+
+def test_casts_between() -> None:
+    """Sizes through Cast, comparison-free arithmetic and back, as interpolate and pooling export."""
+    half = apply("Cast", apply("Div", size(X, 1), number(2)), to=7)
+    assert apply("Expand", finite(FLOAT32, (1,), 0.0, 1.0), listed(half)).shape == (S // 2,)
+    narrow = apply("Cast", apply("Cast", size(X, 0), to=6), to=7)
+    assert apply("Reshape", X, listed(narrow, number(-1))).shape == (N, S * 64)
+
+
+def test_choice_of_sizes() -> None:
+    """Expand as PyTorch writes it: Where(shape == -1, 1, shape)."""
+    wanted = listed(size(X, 0), number(-1), number(64))
+    chosen = apply("Where", apply("Equal", wanted, ints(-1)), ints(1, 1, 1), wanted)
+    assert apply("Expand", finite(FLOAT32, (1, 1, 64), 0.0, 1.0), chosen).shape == (N, 1, 64)
