@@ -340,8 +340,7 @@ def _run_dynamic(xp: Any, x: Any, **_: Any) -> Any:
 def _dynamic(call: Call, x: Box) -> tuple[Box, Box, Box]:
     """The scale is (largest - smallest) / 255 with 0 among them; a runtime may take 1 where that is 0."""
     a, b = x.hull()
-    values = Box(UINT8, x.shape, 0.0, 255.0)
-    point = Box(UINT8, (), 0.0, 255.0)
+    values, point = _dynamic_codes(x)
     if not a <= b:
         a = b = 0.0
     all_zero = bool(x.flags) or a <= 0.0 <= b
@@ -354,8 +353,7 @@ def _dynamic(call: Call, x: Box) -> tuple[Box, Box, Box]:
     with np.errstate(over="ignore"):
         spread = float(nearest_array(FLOAT32, np.asarray(max(b, 0.0) - min(a, 0.0))))
     if spread > FLOAT32.max:
-        never = False
-        call.overflowed(a, b, FLOAT32, PINF, never=never)
+        call.overflowed(a, b, FLOAT32, PINF, never=False)
         flags |= PINF
         hi = FLOAT32.max / 255.0
     scale = call.settle(FLOAT32, (), lo, hi, err=2 * FLOAT32.unit * hi + FLOAT32.quantum, spots=flags, report=False)
@@ -363,6 +361,21 @@ def _dynamic(call: Call, x: Box) -> tuple[Box, Box, Box]:
     if all_zero:
         high = max(high, 1.0)
     return values, Box(FLOAT32, (), low, high, scale.flags), point
+
+
+def _dynamic_codes(x: Box) -> tuple[Box, Box]:
+    """The quantised values and the zero point; they are better known where x keeps away from 0."""
+    a, b = x.hull()
+    least, most, low, high = 0.0, 255.0, 0.0, 255.0
+    small, large = sorted((abs(a), abs(b)))
+    if not x.flags and (a > 0 or b < 0) and small > 1e-30 and large < 1e38:
+        # three roundings of the quotient stay below one part in a million
+        steps = float(round(small / large * 255.0 * (1 - 2.0**-20)))
+        if a > 0:
+            least, high = steps, 0.0
+        else:
+            most, low = 255.0 - steps, 255.0
+    return Box(UINT8, x.shape, least, most), Box(UINT8, (), low, high)
 
 
 DYNAMIC = Op(

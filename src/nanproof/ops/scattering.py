@@ -127,6 +127,8 @@ def _written(call: Call, x: Box, updates: Box, most: float) -> Box:
         err = sum_error(most + 1, magnitude, x.dtype, x.dtype)
     else:
         lo, hi, err = _product(x, (a, b), (c, d), most)
+        if c <= 0.0 <= d and x.dtype.is_float and not np.max(np.maximum(abs(lo), abs(hi)) + err) <= x.dtype.max:
+            flags |= NAN  # a product that has become infinite meets a factor of 0
     return call.settle(x.dtype, x.shape, lo, hi, err=err, cuts=x.cuts, spots=flags)
 
 
