@@ -368,7 +368,7 @@ def _dynamic_codes(x: Box) -> tuple[Box, Box]:
     a, b = x.hull()
     least, most, low, high = 0.0, 255.0, 0.0, 255.0
     small, large = sorted((abs(a), abs(b)))
-    if not x.flags and (a > 0 or b < 0) and small > 1e-30 and large < 1e38:
+    if not x.flags and (a > 0 or b < 0) and small > 1e-35 and large < 1e38:
         # three roundings of the quotient stay below one part in a million
         steps = float(round(small / large * 255.0 * (1 - 2.0**-20)))
         if a > 0:
