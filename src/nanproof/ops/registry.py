@@ -8,6 +8,7 @@ from types import MappingProxyType
 from nanproof.ops import (
     activations,
     arithmetic,
+    bitwise,
     cast,
     comparison,
     convolution,
@@ -22,6 +23,7 @@ from nanproof.ops import (
     power,
     products,
     quantization,
+    random,
     rectifiers,
     reductions,
     remainder,
@@ -41,6 +43,7 @@ from nanproof.ops.record import Op
 OPS: tuple[Op, ...] = (
     *activations.OPS,
     *arithmetic.OPS,
+    *bitwise.OPS,
     *cast.OPS,
     *comparison.OPS,
     *convolution.OPS,
@@ -55,6 +58,7 @@ OPS: tuple[Op, ...] = (
     *power.OPS,
     *products.OPS,
     *quantization.OPS,
+    *random.OPS,
     *rectifiers.OPS,
     *reductions.OPS,
     *remainder.OPS,
