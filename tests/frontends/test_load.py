@@ -136,23 +136,23 @@ def test_source_lines_are_kept_even_through_adapters() -> None:
     node = helper.make_node("Softmax", ["x"], ["y"])
     node.metadata_props.add(key="pkg.torch.onnx.stack_trace", value=TRACE)
     assert {item.location for item in load(model([node], opset=9, inputs={"x": [2, 3, 4]})).graph.nodes} == {
-        Location("/home/me/net.py", 43)
+        Location("/srv/project/net.py", 43)
     }
 
 
-TRACE = """  File "/home/me/train.py", line 9, in <module>
+TRACE = """  File "/srv/project/train.py", line 9, in <module>
     net(x)
-  File "/home/me/net.py", line 43, in forward
+  File "/srv/project/net.py", line 43, in forward
     return F.softmax(x)
   File "/opt/venv/lib/python3.11/site-packages/torch/nn/functional.py", line 100, in softmax
     ret = input.softmax(dim)"""
 
 
 def test_the_innermost_line_of_the_user() -> None:
-    assert parse(TRACE) == Location("/home/me/net.py", 43)
+    assert parse(TRACE) == Location("/srv/project/net.py", 43)
     assert parse(
-        "/home/me/net.py(12): forward\n/opt/torch/nn/modules/module.py(1102): _call\n/home/me/train.py(3): <module>"
-    ) == Location("/home/me/net.py", 12)
+        "/srv/project/net.py(12): forward\n/opt/torch/nn/modules/module.py(1102): _call\n/srv/project/train.py(3): <module>"
+    ) == Location("/srv/project/net.py", 12)
     assert parse("an ordinary doc string") is None
     assert parse('File "x.py", line 0') is None
 

@@ -46,7 +46,9 @@ def number(value: float, rounding: str | None = None, digits: int = 4) -> str:
     exact = Decimal(value)
     short = Context(prec=digits).create_decimal(exact)
     # A float32 0.1 is 0.1 to a reader. But next to a whole number the side matters: 1.0000001 must not read as 1.
-    if rounding and (abs(short - exact) > NOISE * abs(exact) or short == short.to_integral_value()):
+    if rounding and short == short.to_integral_value() and abs(short) < 1e6:
+        short = Context(prec=digits + 4, rounding=rounding).create_decimal(exact)
+    elif rounding and abs(short - exact) > NOISE * abs(exact):
         short = Context(prec=digits, rounding=rounding).create_decimal(exact)
     mantissa, exponent = f"{short:e}".split("e")
     power = int(exponent)
