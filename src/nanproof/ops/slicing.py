@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from nanproof.dims import Dim, ShapeError, Size, slice_length
+from nanproof.dims import Dim, ShapeError, Size, least, most, slice_length
 from nanproof.domain.box import Box
 from nanproof.domain.moves import concatenated, hull_of, part, reshaped, some
 from nanproof.ops.call import Call
@@ -25,6 +25,10 @@ def _x(*shape: int) -> Operand:
 
 
 # -- Slice --------------------------------------------------------------------------------------------
+
+
+_TO_THE_END = 2**31 - 1
+"""How exporters write "to the end": the largest int32, or more."""
 
 
 def clamped(size: int, start: int, end: int, step: int) -> tuple[int, int, int]:
@@ -75,6 +79,7 @@ def _slice(call: Call, x: Box, starts: Box, ends: Box, *more: Box | None) -> Box
     if chosen is None or strides is None:
         return Box(x.dtype, tuple(call.fresh(f"size{i}") for i in range(rank)), *x.hull(), x.flags)
     unknown = (None,) * len(chosen)
+    ahead = starts.hull()[0] >= 0 and ends.hull()[0] >= 0
     first: Sequence[Size | None] = sizes(starts) or unknown
     last: Sequence[Size | None] = sizes(ends) or unknown
     for axis, start, end, step in zip(axes_in(chosen, rank), first, last, strides, strict=True):
@@ -85,18 +90,22 @@ def _slice(call: Call, x: Box, starts: Box, ends: Box, *more: Box | None) -> Box
             if span != (0, size, 1):
                 x = part(x, axis, span)
         else:
-            x = _symbolic_slice(call, x, axis, (start, end, step))
+            x = _symbolic_slice(call, x, axis, (start, end, step), ahead)
     return polished(call, x)
 
 
-def _symbolic_slice(call: Call, x: Box, axis: int, span: tuple[Size | None, Size | None, int]) -> Box:
-    """A slice of unknown length: its elements are some of the axis."""
+def _symbolic_slice(call: Call, x: Box, axis: int, span: tuple[Size | None, Size | None, int], ahead: bool) -> Box:
+    """A slice of unknown length: its elements are some of the axis. ``ahead``: nothing is counted from the back."""
     assert x.shape is not None
     start, end, step = span
     if start is None or end is None or (step < 0 and not (type(start) is int and start >= -1)):
         # NumPy and ONNX differ on a start before the first element, going backwards
         return some(x, axis, call.fresh(f"size{axis}"))
-    size = slice_length(x.shape[axis], start, end, step)
+    if ahead and step == 1:
+        last = x.shape[axis] if isinstance(end, int) and end >= _TO_THE_END else least(end, x.shape[axis])
+        size = last if start == 0 else most(last - start, 0)
+    else:
+        size = slice_length(x.shape[axis], start, end, step)
     if size == x.shape[axis] and step == 1:
         return x
     return some(x, axis, size, (start, end, step))
