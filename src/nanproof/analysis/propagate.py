@@ -78,7 +78,7 @@ def _with_record(state: State, step: Step, op: Op, mask: Masks.Mask | None, *, c
     operands = [boxes[slot] if slot >= 0 else None for slot in step.inputs]
     if mask is not None:
         operands = mask.refined(state, operands)
-    call = Call(op, step.attrs, state.setting, len(step.outputs))
+    call = Call(op, step.attrs, state.setting, len(step.outputs), step.node.outputs[0])
     bound = op.bound(call, *operands)
     results = bound if isinstance(bound, tuple) else (bound,)
     if op.name in RULES:

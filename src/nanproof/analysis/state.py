@@ -26,6 +26,11 @@ class Site:
     weak: bool = False
 
 
+def key(site: Site) -> object:
+    """What a site is, in any propagation over the same program."""
+    return site.event.code, site.step.outputs, site.event.operand
+
+
 @dataclass(slots=True)
 class State:
     """Boxes by slot, and what flowed where.

@@ -9,7 +9,7 @@ from linecache import getline
 from nanproof.analysis.explain import because
 from nanproof.analysis.precision import precision_causes
 from nanproof.analysis.propagate import verdict_of
-from nanproof.analysis.state import Site, State
+from nanproof.analysis.state import Site, State, key
 from nanproof.domain.box import NAN, NINF, PINF
 from nanproof.findings.finding import Finding, stable_id
 from nanproof.findings.location import Location
@@ -42,7 +42,7 @@ def assembled(state: State, model: Model, ranges: Mapping[str, Range], modest: S
     """
     reached = _reached(state)
     whys = {name: r.why for name, r in ranges.items()}
-    still = None if modest is None else {_key(site) for site in modest.sites}
+    still = None if modest is None else {key(site) for site in modest.sites}
     groups: dict[object, Finding] = {}
     followers: dict[int, list[str]] = {}
     group_of: dict[int, object] = {}
@@ -63,7 +63,7 @@ def assembled(state: State, model: Model, ranges: Mapping[str, Range], modest: S
         note = None
         if _is_masked(state, site) and not reached.get(site.index):
             note = MASKED
-        elif still is not None and _key(site) not in still:
+        elif still is not None and key(site) not in still:
             note = ASSUMED
         groups[group] = _finding(state, site, reached.get(site.index, ()), whys, note)
     findings = list(groups.values())
@@ -130,10 +130,6 @@ def _cause(state: State, site: Site) -> object:
     return event.code, site.step.outputs
 
 
-def _key(site: Site) -> object:
-    return site.event.code, site.step.outputs, site.event.operand
-
-
 def _node_name(state: State, site: Site) -> str:
     node = site.step.node
     return node.name or (node.outputs[0] if node.outputs else node.op)
@@ -149,7 +145,7 @@ def _reached(state: State) -> dict[int, tuple[str, ...]]:
 
 
 def _counts(state: State) -> SiteCounts:
-    unsafe = {_key(site): verdict_of(site) for site in state.sites}
+    unsafe = {key(site): verdict_of(site) for site in state.sites}
     inevitable = sum(v == INEVITABLE for v in unsafe.values())
     possible = len(unsafe) - inevitable
     total = max(state.total, len(unsafe))

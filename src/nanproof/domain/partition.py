@@ -52,7 +52,7 @@ def blocks_of(box: Box) -> Blocks:
 def pack(dtype: DType, shape: Shape, cuts: Cuts | None, blocks: Blocks, budget: int = BUDGET) -> Box:
     """A Box from blocks: one block becomes two floats, too many are coarsened."""
     lo, hi, spots = blocks
-    if cuts is None or not any(cuts):
+    if cuts is None or budget == 1 or not any(cuts):
         flags = int(np.bitwise_or.reduce(spots, axis=None)) if spots is not None else 0
         return Box(dtype, shape, float(np.min(lo)), float(np.max(hi)), flags)
     grid = tuple(1 if c is None else len(c) - 1 for c in cuts)
@@ -134,7 +134,7 @@ def aligned(boxes: Sequence[Box], rank: int) -> tuple[Cuts | None, list[Blocks]]
     lead = next((b.cuts for b in boxes if b.cuts is not None), None)
     if lead is None:
         return None, [Blocks(b.lo, b.hi, _spots(b)) for b in boxes]
-    if len(lead) == rank and all(b.cuts is lead or (b.cuts is None and _uniform(b)) for b in boxes):
+    if len(lead) == rank and all(_uniform(b) if b.cuts is None else b.cuts == lead for b in boxes):
         return lead, [Blocks(b.lo, b.hi, _spots(b)) for b in boxes]
     common: list[AxisCuts] = [None] * rank
     for box in boxes:
