@@ -1,8 +1,9 @@
-"""Known weights on the one side of a contraction: summed once, in pieces, and given back to the system.
+"""Known weights on the one side of a contraction: summed once by sign, in pieces, and given back to the system.
 
-For x in [lo, hi] with centre c and radius r, the sum of w*x lies within
-``sum w*c  -+  sum |w|*r``. So one pass over the weights that adds up w and |w|
-answers for all x, channel by channel of the result.
+For x in [lo, hi] the lowest sum of w * x takes lo where w > 0 and hi where
+w < 0. So one pass over the weights that adds up their positive and their
+negative part answers for all x, channel by channel of the result. The two are
+kept apart to the end: a sum is 0 exactly where there is nothing to add.
 """
 
 from __future__ import annotations
@@ -27,55 +28,54 @@ def pieces(weights: Array, room: int = PIECE) -> Iterator[tuple[int, int, Array]
         yield start, stop, np.asarray(weights[start:stop]).astype(np.float64)
 
 
-def times(left: Array, left_of_size: Array, weights: Array) -> tuple[Array, Array]:
-    """``left @ w`` and ``left_of_size @ |w|`` for a matrix (K, N) of known weights.
+def times(factors: Array, weights: Array) -> tuple[Array, Array]:
+    """``factors @ w+`` and ``factors @ w-`` for known weights (K, N), split into their parts w = w+ - w-.
 
     The factors have shape (rows, K), or (rows, 1) for the same number all along.
     """
     count = weights.shape[1]
-    plain, sizes = np.zeros((len(left), count)), np.zeros((len(left_of_size), count))
-    one = left.shape[1] == 1 and left_of_size.shape[1] == 1
+    one = factors.shape[1] == 1
+    rows = 1 if one else len(factors)
+    positive, negative = np.zeros((rows, count)), np.zeros((rows, count))
     # wide matrices that don't fit a piece row by row are taken in columns too
     width = max(1, PIECE // weights.itemsize)
     for begin in range(0, count, width):
         end = min(count, begin + width)
         for start, stop, part in pieces(weights[:, begin:end]):
-            across = slice(0, 1) if one else slice(start, stop)
-            ones = np.ones((1, stop - start))
-            a, b = (ones, ones) if one else (left[:, across], left_of_size[:, across])
-            plain[:, begin:end] += a @ part
-            np.abs(part, out=part)
-            sizes[:, begin:end] += b @ part
+            left = np.ones((1, stop - start)) if one else factors[:, start:stop]
+            plus = np.maximum(part, 0.0)
+            positive[:, begin:end] += left @ plus
+            np.subtract(plus, part, out=part)
+            negative[:, begin:end] += left @ part
     release(weights)
-    return (plain * left, sizes * left_of_size) if one else (plain, sizes)
+    return (factors * positive, factors * negative) if one else (positive, negative)
 
 
-def times_transposed(left: Array, left_of_size: Array, weights: Array) -> tuple[Array, Array]:
+def times_transposed(factors: Array, weights: Array) -> tuple[Array, Array]:
     """The same for weights of shape (N, K), whose rows are summed."""
-    count = weights.shape[0]
-    plain, sizes = np.zeros((len(left), count)), np.zeros((len(left_of_size), count))
-    one = left.shape[1] == 1 and left_of_size.shape[1] == 1
-    length = weights.shape[1]
+    count, length = weights.shape
+    one = factors.shape[1] == 1
+    rows = 1 if one else len(factors)
+    positive, negative = np.zeros((rows, count)), np.zeros((rows, count))
     width = max(1, PIECE // weights.itemsize)
     for begin in range(0, length, width):
         end = min(length, begin + width)
-        ones = np.ones((end - begin, 1))
-        a, b = (ones, ones) if one else (left[:, begin:end].T, left_of_size[:, begin:end].T)
+        right = np.ones((end - begin, 1)) if one else factors[:, begin:end].T
         for start, stop, part in pieces(weights[:, begin:end]):
-            plain[:, start:stop] += (part @ a).T
-            np.abs(part, out=part)
-            sizes[:, start:stop] += (part @ b).T
+            plus = np.maximum(part, 0.0)
+            positive[:, start:stop] += (plus @ right).T
+            np.subtract(plus, part, out=part)
+            negative[:, start:stop] += (part @ right).T
     release(weights)
-    return (plain * left, sizes * left_of_size) if one else (plain, sizes)
+    return (factors * positive, factors * negative) if one else (positive, negative)
 
 
 def summed(weights: Array, keep: int) -> tuple[Array, Array]:
-    """The sums of w and of |w| over all axes behind the first ``keep``."""
+    """The sums of the positive and of the negative part over all axes behind the first ``keep``."""
     shape = weights.shape[:keep]
     flat = weights.reshape(int(np.prod(shape, dtype=np.int64)), -1)
-    one = np.ones((1, 1))
-    plain, sizes = times_transposed(one, one, flat)
-    return plain.reshape(shape), sizes.reshape(shape)
+    positive, negative = times_transposed(np.ones((1, 1)), flat)
+    return positive.reshape(shape), negative.reshape(shape)
 
 
 def release(array: Array) -> None:

@@ -14,18 +14,8 @@ from nanproof.domain.partition import Cuts, at_cuts, blocks_of, everywhere, merg
 from nanproof.domain.weights import summed
 from nanproof.numerics.dtypes import DType
 from nanproof.ops.call import Call
-from nanproof.ops.flow import (
-    Sums,
-    length,
-    overflows,
-    partial_flags,
-    product_flags,
-    repeated,
-    settled,
-    sum_flags,
-    sum_slack,
-    without_finite,
-)
+from nanproof.ops.flow import Sums, length, product_flags, repeated, settled_sum, sum_flags, without_finite
+from nanproof.ops.gemm import plus
 from nanproof.ops.matmul import product_ends
 from nanproof.ops.record import Case, Op, Operand, Samples
 from nanproof.ops.windows import lengths, window_of
@@ -108,25 +98,12 @@ def _bounded(call: Call, operands: tuple[Box, Box, Box | None], shape: Shape, ki
     if padded:
         xl, xh = min(xl, 0.0), max(xh, 0.0)
     one = repeated(*product_ends((xl, xh), (wl, wh)), terms[0] if not padded else 0.0, terms[1])
-    low, high, born, slack = _sum_ends(call, dtype, one, terms[1])
-    if b is None:
-        return settled(call, dtype, (shape, None), (low, high, slack), flags=flags, empty=empty, born=born)
-    bl, bh = b.hull()
-    empty = empty or not bl <= bh
-    if not bl <= bh:
-        bl = bh = 0.0
-    together = Sums(low + bl, high + bh, one.below + min(bl, 0.0), one.above + max(bh, 0.0), one.size + max(-bl, bh))
-    low, high, born, slack = _sum_ends(call, dtype, together, terms[1] + 1)
-    flags = sum_flags(flags | b.flags)
-    return settled(call, dtype, (shape, None), (low, high, slack), flags=flags, empty=empty, born=born)
-
-
-def _sum_ends(call: Call, dtype: DType, sums: Sums, n: float) -> tuple[Any, Any, int, Any]:
-    if not dtype.is_float:
-        return sums.lo, sums.hi, 0, 0.0
-    accumulator = call.setting.accumulator(dtype)
-    slack = sum_slack(n + 1, sums.size, accumulator)
-    return sums.lo, sums.hi, partial_flags(dtype, *overflows(sums, slack, accumulator)), slack
+    if b is not None:
+        bl, bh = b.hull()
+        empty = empty or not bl <= bh
+        one = plus(one, bl, bh) if bl <= bh else one
+        flags = sum_flags(flags | b.flags)
+    return settled_sum(call, dtype, (shape, None), one, terms[1] + 2, flags=flags, empty=empty, products=True)
 
 
 def _terms(call: Call, w: Box, *, transposed: bool) -> tuple[float, float]:
@@ -153,11 +130,11 @@ def _per_channel(call: Call, x: Box, weights: Array, kind: tuple[bool, bool]) ->
     if lo.size > 1:
         lo, hi = lo.reshape(groups, 1, inner), hi.reshape(groups, 1, inner)
     if not transposed:
-        plain, sizes = summed(weights, 1 if lo.size == 1 else 2)
+        positive, negative = summed(weights, 1 if lo.size == 1 else 2)
         if lo.size == 1:
-            return _weighed(plain, sizes, float(lo.reshape(())), float(hi.reshape(()))), terms
+            return _weighed(positive, negative, lo.reshape(()), hi.reshape(())), terms
         outer = weights.shape[0] // groups
-        parts = _weighed(plain.reshape(groups, outer, inner), sizes.reshape(groups, outer, inner), lo, hi)
+        parts = _weighed(positive.reshape(groups, outer, inner), negative.reshape(groups, outer, inner), lo, hi)
         return Sums(*(p.sum(axis=-1).reshape(-1) for p in parts)), terms
     return _by_phase(call, weights, (lo, hi), groups), terms
 
@@ -173,13 +150,12 @@ def _channels(x: Box) -> tuple[Array, Array]:
     return np.repeat(np.reshape(blocks.lo, -1), spans), np.repeat(np.reshape(blocks.hi, -1), spans)
 
 
-def _weighed(plain: Array, sizes: Array, lo: Any, hi: Any) -> Sums:
-    """Each sum of w times x in [lo, hi], from the sums of w and |w|."""
-    positive, negative = np.maximum((sizes + plain) / 2, 0.0), np.maximum((sizes - plain) / 2, 0.0)
-    up, down = np.maximum(hi, 0.0), np.minimum(lo, 0.0)
-    low, high = lo * positive - hi * negative, hi * positive - lo * negative
-    below, above = down * positive - up * negative, up * positive - down * negative
-    return Sums(low, high, below, above, np.maximum(up, -down) * sizes)
+def _weighed(positive: Array, negative: Array, lo: Any, hi: Any) -> Sums:
+    """Each sum of w times x in [lo, hi], from the sums of the positive and the negative part of w."""
+    up, down = np.maximum(hi, 0.0), np.maximum(-lo, 0.0)
+    low, high = np.maximum(lo, 0.0), np.maximum(-hi, 0.0)
+    below, above = -(down * positive + up * negative), up * positive + down * negative
+    return Sums(below + (low * positive + high * negative), above - (high * positive + low * negative), below, above)
 
 
 def _by_phase(call: Call, weights: Array, ends: tuple[Array, Array], groups: int) -> Sums:
@@ -201,12 +177,12 @@ def _by_phase(call: Call, weights: Array, ends: tuple[Array, Array], groups: int
         for i, places in enumerate(chosen):
             if len(places) < part.shape[2 + i]:
                 part = np.take(part, places, axis=2 + i)
-        plain, sizes = (np.swapaxes(s.reshape(groups, inner, outer), 1, 2) for s in summed(part, 2))
-        parts = _weighed(plain, sizes, lo, hi)
+        positive, negative = (np.swapaxes(s.reshape(groups, inner, outer), 1, 2) for s in summed(part, 2))
+        parts = _weighed(positive, negative, lo, hi)
         found.append(Sums(*(p.sum(axis=-1).reshape(-1) for p in parts)))
-    los, his, below, above, size = (np.stack(p) for p in zip(*found, strict=True))
+    los, his, below, above = (np.stack(p) for p in zip(*found, strict=True))
     # at the borders taps are missing: 0 is among the values already
-    return Sums(los.min(0), his.max(0), below.min(0), above.max(0), size.max(0))
+    return Sums(los.min(0), his.max(0), below.min(0), above.max(0))
 
 
 def _finished(call: Call, dtype: DType, shape: tuple[Size, ...], what: tuple[Sums, float], bias: Box | None) -> Box:
@@ -220,19 +196,11 @@ def _finished(call: Call, dtype: DType, shape: tuple[Size, ...], what: tuple[Sum
             bl, bh = blocks.lo, blocks.hi
         else:
             bl, bh = bias.hull()
-        sums = Sums(
-            sums.lo + bl,
-            sums.hi + bh,
-            sums.below + np.minimum(bl, 0.0),
-            sums.above + np.maximum(bh, 0.0),
-            sums.size + np.maximum(-np.asarray(bl), bh),
-        )
-        terms += 1
-    low, high, born, slack = _sum_ends(call, dtype, sums, terms)
-    if np.ndim(slack):
-        slack = np.reshape(slack, grid)
-    ends = np.reshape(low, grid), np.reshape(high, grid), slack
-    return settled(call, dtype, (shape, cuts if any(cuts) else (None,) * len(shape)), ends, born=born)
+        sums = plus(sums, bl, bh)
+    sums = Sums(*(np.reshape(e, grid) for e in sums))
+    return settled_sum(
+        call, dtype, (shape, cuts if any(cuts) else (None,) * len(shape)), sums, terms + 2, products=True
+    )
 
 
 def _run_conv(xp: Any, x: Any, w: Any, b: Any = None, **attrs: Any) -> Any:

@@ -22,18 +22,37 @@ from nanproof.numerics.reductions import sum_error
 from nanproof.numerics.rounding import nearest
 from nanproof.ops.call import Call, overflow_flags
 
-OWN = 2.0**-51
-"""Twice the rounding of float64: what the analysis's own sums are off by, a term."""
+OWN = 2.0**-50
+"""What the analysis's own float64 sums may be off by, a term: four times its rounding."""
+
+EXACT = 2.0**53
+"""Integers up to here are float64s."""
+
+
+MOST = 2.0**1023 * (2.0 - 2.0**-52)
+"""The largest float64."""
 
 
 class Sums(NamedTuple):
-    """Bounds of a sum: of its value, of its partial sums, and of sum|terms|. Floats, or arrays over blocks."""
+    """Bounds of an exact sum: of its value, and of its partial sums in any order.
+
+    ``below`` adds up the lower ends of the terms that may be negative (so it is
+    at most 0), ``above`` the upper ends of those that may be positive. Floats,
+    or arrays over blocks.
+    """
 
     lo: Any
     hi: Any
     below: Any
     above: Any
-    size: Any
+
+
+class Computed(NamedTuple):
+    """Bounds of a sum as the runtime computes it, and the special values that its overflow gives."""
+
+    lo: Any
+    hi: Any
+    born: Any
 
 
 def repeated(lo: Any, hi: Any, least: float, most: float) -> Sums:
@@ -41,17 +60,17 @@ def repeated(lo: Any, hi: Any, least: float, most: float) -> Sums:
     if type(lo) is float and type(hi) is float:
         if lo >= 0.0:
             top = _times(hi, most)
-            return Sums(_times(lo, least), top, 0.0, top, top)
+            return Sums(_times(lo, least), top, 0.0, top)
         if hi <= 0.0:
             bottom = _times(lo, most)
-            return Sums(bottom, _times(hi, least), bottom, 0.0, -bottom)
+            return Sums(bottom, _times(hi, least), bottom, 0.0)
         low, high = _times(lo, most), _times(hi, most)
-        return Sums(low, high, low, high, max(-low, high))
+        return Sums(low, high, low, high)
     down = _times_array(np.minimum(lo, 0.0), most)
     up = _times_array(np.maximum(hi, 0.0), most)
     lows = np.where(lo >= 0.0, _times_array(lo, least), down)
     highs = np.where(hi <= 0.0, _times_array(hi, least), up)
-    return Sums(lows, highs, down, up, _times_array(np.maximum(-lo, hi), most))
+    return Sums(lows, highs, down, up)
 
 
 def _times(x: float, n: float) -> float:
@@ -100,13 +119,66 @@ def product_flags(one: Box, two: Box, *, zeros: bool = False) -> int:
     return flags
 
 
-def sum_slack(n: float, size: Any, accumulator: DType) -> Any:
-    """How far a computed sum of n terms can be from the exact one: the runtime's error and our own."""
-    if not accumulator.is_float:
-        return 0.0
-    error = sum_error(n, size, accumulator, accumulator)
-    own = _times(size, n * OWN) if type(size) is float else _times_array(size, n * OWN)
-    return error + own
+def computed(call: Call, dtype: DType, sums: Sums, n: float, *, products: bool = False) -> Computed:
+    """The sum of at most ``n`` terms with the runtime's rounding.
+
+    Additions and products that round to nearest are monotone, so for any order
+    of summation the lowest result is that of the lowest terms: each end has the
+    error of its own terms, not of the largest. A sum of terms that are never
+    negative is never negative. ``products``: the terms are rounded by themselves,
+    and may be lost where they are subnormal.
+    """
+    lo, hi, below, above = sums
+    one = type(lo) is float and type(hi) is float
+    # where float64 itself overflows, the sum is at least its largest number
+    lo, hi = (min(lo, MOST), max(hi, -MOST)) if one else (np.minimum(lo, MOST), np.maximum(hi, -MOST))
+    # sum|terms| at either end; terms on both sides of 0 are in below and above
+    low_size, high_size = lo - 2.0 * below, 2.0 * above - hi
+    if not dtype.is_float:
+        return _computed_integers(sums, n)
+    accumulator = call.setting.accumulator(dtype)
+    down, up = (_slack(n, size, accumulator, products) for size in (low_size, high_size))
+    # a partial sum is lowest with the negative terms alone; NaN is Inf - Inf in the analysis's own
+    # arithmetic: nothing is known then
+    limit = accumulator.max
+    top, bottom = above + _slack(n, above, accumulator, products), below - _slack(n, -below, accumulator, products)
+    lo, hi = lo - down, hi + up
+    if one:
+        over, under = above != 0.0 and not top <= limit, below != 0.0 and not bottom >= -limit
+        lo = (max(lo, 0.0) if below == 0.0 else lo) if lo == lo else -inf
+        hi = (min(hi, 0.0) if above == 0.0 else hi) if hi == hi else inf
+        return Computed(lo, hi, partial_flags(dtype, over, under))
+    lo = np.where(np.equal(below, 0.0), np.maximum(lo, 0.0), np.where(np.isnan(lo), -inf, lo))
+    hi = np.where(np.equal(above, 0.0), np.minimum(hi, 0.0), np.where(np.isnan(hi), inf, hi))
+    overs = np.not_equal(above, 0.0) & ~(top <= limit)
+    unders = np.not_equal(below, 0.0) & ~(bottom >= -limit)
+    if not (overs.any() or unders.any()):
+        return Computed(lo, hi, 0)
+    table = np.array([partial_flags(dtype, bool(i & 1), bool(i & 2)) for i in range(4)], np.uint8)
+    return Computed(lo, hi, table[overs + 2 * unders])
+
+
+def _slack(n: float, size: Any, accumulator: DType, products: bool) -> Any:
+    """The runtime's error and our own. One term is no sum, and additions of subnormals are exact."""
+    if products:
+        error = sum_error(n + 1.0, size, accumulator, accumulator) + (n + 1.0) * accumulator.quantum
+        steps = n + 1.0
+    else:
+        steps = n - 1.0
+        if steps <= 0.0:
+            return 0.0 * n
+        error = 0.0
+    rate = steps * (OWN + (0.0 if products else accumulator.unit * (1.0 + 2.0**-40)))
+    return error + (_times(size, rate) if type(size) is float else _times_array(size, rate))
+
+
+def _computed_integers(sums: Sums, n: float) -> Computed:
+    """Integers are exact, but the analysis's float64 sums of large ones aren't."""
+    lo, hi, below, above = sums
+    if np.all(np.abs(below) <= EXACT) and np.all(np.abs(above) <= EXACT):
+        return Computed(lo, hi, 0)
+    slack = (n + 1.0) * OWN * (above - below)
+    return Computed(lo - slack, hi + slack, 0)
 
 
 def settled_sum(
@@ -118,35 +190,15 @@ def settled_sum(
     *,
     flags: Any = 0,
     empty: Any = False,
-    divisor: float = 1.0,
+    products: bool = False,
 ) -> Box:
-    """The Box of a sum of at most ``n`` terms (or of a mean: ``divisor``).
+    """The Box of a sum of at most ``n`` terms (``products``: see ``computed``).
 
     ``flags`` are the special values that flow in (an int, or an array over the
     blocks); ``empty`` says where no finite sum is possible.
     """
-    accumulator = call.setting.accumulator(dtype)
-    slack = sum_slack(n, sums.size, accumulator)
-    born = 0
-    if dtype.is_float:
-        # a division, or a product with the rounded reciprocal
-        extra = 0.0 if divisor == 1.0 else 2.0 * accumulator.unit * sums.size / divisor + accumulator.quantum
-        over, under = overflows(sums, slack, accumulator)
-        born = partial_flags(dtype, over, under)
-        slack = slack / divisor + extra
-    lo, hi = sums.lo / divisor, sums.hi / divisor
-    return settled(call, dtype, place, (lo, hi, slack), flags=flags, empty=empty, born=born)
-
-
-def overflows(sums: Sums, slack: Any, accumulator: DType) -> tuple[bool, bool]:
-    """Whether a partial sum can pass the largest and the lowest number of the accumulator."""
-    limit = accumulator.max
-    above, below = sums.above, sums.below
-    if type(above) is float and type(slack) is float:
-        # without a negative term no partial sum is negative, however it is rounded
-        return above > 0.0 and not above + slack <= limit, below < 0.0 and not below - slack >= -limit
-    over, under = (above > 0.0) & ~(above + slack <= limit), (below < 0.0) & ~(below - slack >= -limit)
-    return bool(np.any(over)), bool(np.any(under))
+    lo, hi, born = computed(call, dtype, sums, n, products=products)
+    return settled(call, dtype, place, (lo, hi, 0.0), flags=flags, empty=empty, born=born)
 
 
 def partial_flags(dtype: DType, over: bool, under: bool) -> int:
@@ -165,7 +217,7 @@ def settled(
     *,
     flags: Any = 0,
     empty: Any = False,
-    born: int = 0,
+    born: Any = 0,
 ) -> Box:
     """A Box from (lo, hi, error): ``call.settle`` with a fast path for one block.
 
@@ -175,17 +227,22 @@ def settled(
     """
     shape, cuts = place
     lo, hi, slack = ends
-    if born and np.any(flags):  # an infinity that is born may meet one of the other sign that flows in
-        flags = sum_flags(flags | born) if isinstance(flags, int) else sum_flags(flags | np.uint8(born))
+    if np.any(flags) and np.any(born):  # an infinity that is born may meet one of the other sign that flows in
+        flags = sum_flags(np.bitwise_or(flags, born)) if np.ndim(flags) or np.ndim(born) else sum_flags(flags | born)
     if type(lo) is float and type(hi) is float and cuts is None:
         return _settled_floats(call, dtype, shape, (lo, hi, slack), (flags, bool(empty), born))
     lo, hi = np.where(empty, inf, lo), np.where(empty, -inf, hi)
-    if born:
-        certain = bool(np.any((lo - slack > dtype.max) & ~(lo > hi)) or np.any((hi + slack < dtype.min) & ~(lo > hi)))
-        if not certain and not np.all(lo > hi):
-            full = np.nan_to_num(np.asarray(lo - slack)), np.nan_to_num(np.asarray(hi + slack))
-            call.overflowed(float(full[0].min()), float(full[1].max()), dtype, born, never=False)
-        return call.settle(dtype, shape, lo, hi, err=slack, cuts=cuts, spots=flags | np.uint8(born), report=certain)
+    if np.any(born):
+        gone = lo > hi
+        certain = bool(np.any(((lo - slack > dtype.max) | (hi + slack < dtype.min)) & ~gone))
+        if not certain and not gone.all():
+            where = ~gone & np.not_equal(np.broadcast_to(born, lo.shape), 0)
+            chosen = where if where.any() else ~gone
+            shown = [np.nan_to_num(np.broadcast_to(e, lo.shape)[chosen]) for e in (lo - slack, hi + slack)]
+            gives = int(np.bitwise_or.reduce(born, axis=None))
+            call.overflowed(float(shown[0].min()), float(shown[1].max()), dtype, gives, never=False)
+        spots = np.bitwise_or(np.asarray(flags, np.uint8), np.asarray(born, np.uint8))
+        return call.settle(dtype, shape, lo, hi, err=slack, cuts=cuts, spots=spots, report=certain)
     return call.settle(dtype, shape, lo, hi, err=slack, cuts=cuts, spots=flags)
 
 

@@ -7,23 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from nanproof.domain.box import Box
+from nanproof.domain.box import NAN, NINF, PINF, Box
 from nanproof.domain.moves import transposed
 from nanproof.domain.partition import Blocks, aligned, split_axis
 from nanproof.numerics.dtypes import DType
 from nanproof.ops.call import Call
-from nanproof.ops.flow import (
-    Sums,
-    length,
-    overflows,
-    partial_flags,
-    product_flags,
-    repeated,
-    settled,
-    sum_flags,
-    sum_slack,
-    without_finite,
-)
+from nanproof.ops.flow import Sums, computed, length, product_flags, repeated, settled, sum_flags, without_finite
 from nanproof.ops.matmul import known_product, product_ends
 from nanproof.ops.record import Case, Op, Operand, Samples
 
@@ -42,7 +31,8 @@ def _gemm(call: Call, a: Box, b: Box, c: Box | None = None) -> Box:
         inner = a.shape[1] if isinstance(a.shape[1], int) else b.shape[0]
     least, most = (0.0, inf) if inner is None else length(call, (inner,))
     plain = not (a.flags or b.flags) and a.has_finite and b.has_finite
-    flags, empty = 0, False
+    flags: Any = 0
+    empty: Any = False
     found = known_product(a, b, shape) if plain and shape is not None and least == most > 0 else None
     if found is not None:
         sums, cuts = found
@@ -55,84 +45,65 @@ def _gemm(call: Call, a: Box, b: Box, c: Box | None = None) -> Box:
         ends = product_ends((al, ah), (bl, bh)) if al <= ah and bl <= bh else (0.0, 0.0)
         sums = repeated(*ends, least, most)
         flags = sum_flags(product_flags(a, b)) if a.flags or b.flags else 0
+    scaled, extra, born = _times_alpha(call, dtype, sums, most, alpha)
     if alpha < 0 and flags:
-        flags = (flags & 1) | (flags & 2) << 1 | (flags & 4) >> 1
+        flags = _negated(flags)
+    place: Any = (shape, cuts)
     if c is None or beta == 0.0:
-        return _scaled(call, dtype, (shape, cuts), (sums, most, alpha), (flags, empty))
-    return _with_bias(call, c, (shape, cuts), (sums, most, alpha, beta), (flags, empty))
-
-
-def _scaled(call: Call, dtype: DType, place: Any, what: tuple[Sums, float, float], marks: tuple[int, bool]) -> Box:
-    sums, n, alpha = what
-    ends, born = _product(call, dtype, sums, n, alpha)
-    return settled(call, dtype, place, ends, flags=marks[0], empty=marks[1], born=born)
-
-
-def _product(call: Call, dtype: DType, sums: Sums, n: float, alpha: float) -> tuple[tuple[Any, Any, Any], int]:
-    """The ends of alpha times the sum, its error, and what its overflow gives."""
-    accumulator = call.setting.accumulator(dtype)
-    slack = sum_slack(n + 3, sums.size, accumulator)
-    born = partial_flags(dtype, *overflows(sums, slack, accumulator)) if dtype.is_float else 0
-    lo, hi = (sums.lo * alpha, sums.hi * alpha) if alpha >= 0 else (sums.hi * alpha, sums.lo * alpha)
-    if alpha != 1.0:
-        if dtype.is_float:  # the factor may be applied before the sum or behind it
-            ends = Sums(0.0, 0.0, sums.below * abs(alpha), sums.above * abs(alpha), 0.0)
-            over, under = overflows(ends, slack * abs(alpha), accumulator)
-            born |= partial_flags(dtype, *((over, under) if alpha > 0 else (under, over)))
-        slack = slack * abs(alpha) + (n + 1) * accumulator.quantum
-    return (lo, hi, slack), born
-
-
-def _with_bias(call: Call, c: Box, place: Any, what: tuple[Sums, float, float, float], marks: tuple[int, bool]) -> Box:
-    shape, cuts = place
-    sums, n, alpha, beta = what
-    flags: int = marks[0]
-    empty: Any = marks[1]
-    dtype = c.dtype
-    (lo, hi, slack), born = _product(call, dtype, sums, n, alpha)
+        lo, hi, more = computed(call, dtype, scaled, most + 4, products=True)
+        return settled(call, dtype, place, (lo, hi, extra), flags=flags, empty=empty, born=born | more)
     if without_finite(c):
         return Box(dtype, shape, inf, -inf)
-    cl, ch = c.hull()
-    blocks: tuple[Any, Any, Any] = (cl, ch, c.flags)
+    scaled, cuts, marks, void = _plus_bias(c, (shape, cuts), scaled, beta)
+    lo, hi, more = computed(call, dtype, scaled, most + 5, products=True)
+    marks = sum_flags(flags | (marks if beta > 0 else _negated(marks)))
+    hollow = np.asarray(empty) | void if np.ndim(void) else bool(empty or void)
+    return settled(call, dtype, (shape, cuts), (lo, hi, extra), flags=marks, empty=hollow, born=born | more)
+
+
+def _negated(flags: Any) -> Any:
+    return (flags & NAN) | (flags & PINF) << 1 | (flags & NINF) >> 1
+
+
+def _times_alpha(call: Call, dtype: DType, sums: Sums, n: float, alpha: float) -> tuple[Sums, float, int]:
+    """The sum of scaled terms, what scaling adds to the error, and what overflow before it gives."""
+    if alpha == 1.0:
+        return sums, 0.0, 0
+    # the factor may be applied before the sum or behind it
+    born = int(np.bitwise_or.reduce(computed(call, dtype, sums, n, products=True).born, axis=None))
+    lo, hi, below, above = sums if alpha >= 0 else (sums.hi, sums.lo, sums.above, sums.below)
+    extra = (abs(alpha) + 1.0) * (n + 2) * call.setting.accumulator(dtype).quantum if dtype.is_float else 0.0
+    return Sums(lo * alpha, hi * alpha, below * alpha, above * alpha), extra, born
+
+
+def _plus_bias(c: Box, place: Any, sums: Sums, beta: float) -> tuple[Sums, Any, Any, Any]:
+    """The sums with beta * C as one more term, at common cuts; C's special values, and where it has no others."""
+    shape, cuts = place
+    low: Any
+    high: Any
+    marks: Any = c.flags
+    low, high = c.hull()
     if shape is not None and c.shape is not None and (c.cuts is not None or (cuts is not None and not c.is_point)):
-        # bring both to common cuts, the bias element by element where it is known
+        # the bias is read element by element where it is known
         rank = len(shape)
-        grid: Any = (1,) * rank if cuts is None else np.shape(lo)
-        own = Box(dtype, shape, np.zeros(grid), np.zeros(grid), cuts=cuts) if cuts else Box(dtype, shape, 0.0, 0.0)
+        grid: Any = (1,) * rank if cuts is None else np.shape(sums.lo)
+        own = Box(c.dtype, shape, np.zeros(grid), np.zeros(grid), cuts=cuts) if cuts else Box(c.dtype, shape, 0.0, 0.0)
         cuts, (_, bias) = aligned((own, c), rank)
-        lo, hi, slack = (_spread(e, own, cuts, rank) for e in (lo, hi, slack))
-        size = _spread(sums.size, own, cuts, rank)
-        below, above = (_spread(e, own, cuts, rank) for e in (sums.below, sums.above))
-        sums = Sums(lo, hi, below, above, size)
-        marks_c: Any = 0 if bias.spots is None else bias.spots
-        blocks = bias.lo, bias.hi, marks_c
-        if cuts is not None:
-            lo = np.broadcast_to(lo, np.broadcast_shapes(np.shape(lo), np.shape(bias.lo)))
-            hi = np.broadcast_to(hi, lo.shape)
-    low, high, extra = blocks
-    void = np.asarray(low) > np.asarray(high)
+        sums = Sums(*(_spread(e, own, cuts, rank) for e in sums))
+        low, high = bias.lo, bias.hi
+        marks = 0 if bias.spots is None else bias.spots
+    void: Any = np.asarray(low) > np.asarray(high)
     if np.any(void):
         low, high = np.where(void, 0.0, low), np.where(void, 0.0, high)
-        low, high = (float(low), float(high)) if np.ndim(low) == 0 else (low, high)
-        empty = empty or (bool(void) if np.ndim(void) == 0 else void)
+    if np.ndim(low) == 0:
+        low, high, void = float(low), float(high), bool(void)
     low, high = (low * beta, high * beta) if beta > 0 else (high * beta, low * beta)
-    size_c = max(-low, high) if type(low) is float and type(high) is float else np.maximum(-low, high)
-    if dtype.is_float:
-        accumulator = call.setting.accumulator(dtype)
-        a = abs(alpha)
-        together = Sums(lo + low, hi + high, sums.below * a + _neg(low), sums.above * a + _pos(high), 0.0)
-        slack = slack + (sums.size * a + size_c) * (4.0 * accumulator.unit) + 2.0 * accumulator.quantum
-        born |= partial_flags(dtype, *overflows(together, slack, accumulator))
-    flags_c = _bias_flags(extra, beta)
-    return settled(
-        call,
-        dtype,
-        (shape, cuts),
-        (lo + low, hi + high, slack),
-        flags=sum_flags(flags | flags_c),
-        empty=empty,
-        born=born,
-    )
+    return plus(sums, low, high), cuts, marks, void
+
+
+def plus(sums: Sums, low: Any, high: Any) -> Sums:
+    """One more term between two bounds."""
+    return Sums(sums.lo + low, sums.hi + high, sums.below + _neg(low), sums.above + _pos(high))
 
 
 def _neg(x: Any) -> Any:
@@ -141,12 +112,6 @@ def _neg(x: Any) -> Any:
 
 def _pos(x: Any) -> Any:
     return max(x, 0.0) if type(x) is float else np.maximum(x, 0.0)
-
-
-def _bias_flags(flags: Any, beta: float) -> Any:
-    if beta > 0 or (isinstance(flags, int) and not flags):
-        return flags
-    return (flags & 1) | (flags & 2) << 1 | (flags & 4) >> 1
 
 
 def _spread(value: Any, own: Box, cuts: Any, rank: int) -> Any:

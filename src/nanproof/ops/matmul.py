@@ -56,7 +56,7 @@ def _matmul(call: Call, a: Box, b: Box) -> Box:
     if shape is not None and least == most and not (a.flags or b.flags) and a.has_finite and b.has_finite:
         found = known_product(a, b, shape)
         if found is not None:
-            return settled_sum(call, dtype, (shape, found[1]), found[0], most)
+            return settled_sum(call, dtype, (shape, found[1]), found[0], most, products=True)
     return _hulls(call, (a, b), shape, (least, most))
 
 
@@ -71,7 +71,9 @@ def _hulls(call: Call, operands: tuple[Box, Box], shape: Shape, counts: tuple[fl
     lo, hi = (0.0, 0.0) if empty else product_ends((al, ah), (bl, bh))
     sums = repeated(lo, hi, *counts)
     flags = sum_flags(product_flags(a, b)) if a.flags or b.flags else 0
-    return settled_sum(call, dtype, (shape, None), sums, counts[1], flags=flags, empty=empty and counts[0] > 0)
+    return settled_sum(
+        call, dtype, (shape, None), sums, counts[1], flags=flags, empty=empty and counts[0] > 0, products=True
+    )
 
 
 def product_ends(x: tuple[float, float], y: tuple[float, float]) -> tuple[float, float]:
@@ -138,21 +140,19 @@ def _rows(box: Box, inner: int, *, right: bool) -> tuple[Array, Array, Cuts | No
 def weighted(lo: Array, hi: Array, weights: Array, *, transposed: bool = False) -> Sums:
     """Sums of x * w over K for x in [lo, hi] (rows, K or 1) and known w (K, N), or (N, K) if ``transposed``.
 
-    With c and r the centre and the radius of x, the sum is within c @ w -+ r @ |w|;
-    partial sums take only the ends on their side of 0.
+    The lowest term is lo * w where w > 0 and hi * w where w < 0. Terms of one
+    sign are added up apart from the others, so nothing cancels.
     """
     n = len(lo)
-    c, r = lo / 2 + hi / 2, hi / 2 - lo / 2
     up, down = np.maximum(hi, 0.0), np.maximum(-lo, 0.0)
-    # positive terms: up * w where w > 0 and down * |w| where w < 0; w+ = (|w| + w) / 2
-    plain = np.concatenate((c, (up - down) / 2))
-    size = np.concatenate((r, (up + down) / 2, np.maximum(up, down)))
-    multiply = times_transposed if transposed else times
-    one, two = multiply(plain, size, weights)
-    centre, tilt = one[:n], one[n:]
-    radius, half, whole = two[:n], two[n : 2 * n], two[2 * n :]
-    above, below = np.maximum(half + tilt, 0.0), np.minimum(tilt - half, 0.0)
-    return Sums(centre - radius, centre + radius, below, above, whole)
+    low, high = np.maximum(lo, 0.0), np.maximum(-hi, 0.0)
+    factors = np.concatenate((up, down, low, high))
+    positive, negative = (times_transposed if transposed else times)(factors, weights)
+    (up_p, down_p, low_p, high_p), (up_n, down_n, low_n, high_n) = (
+        (part[:n], part[n : 2 * n], part[2 * n : 3 * n], part[3 * n :]) for part in (positive, negative)
+    )
+    below, above = -(down_p + up_n), up_p + down_n
+    return Sums(below + (low_p + high_n), above - (high_p + low_n), below, above)
 
 
 def _known_right(a: Box, b: Box, rank: int) -> tuple[Sums, Cuts | None] | None:
@@ -201,8 +201,8 @@ def _stacked(a: Box, weights: Array, rank: int) -> tuple[Sums, Cuts | None] | No
 
 
 def _hull_of_sums(every: list[Sums]) -> Sums:
-    los, his, below, above, size = (np.stack(parts) for parts in zip(*every, strict=True))
-    return Sums(los.min(0), his.max(0), below.min(0), above.max(0), size.max(0))
+    los, his, below, above = (np.stack(parts) for parts in zip(*every, strict=True))
+    return Sums(los.min(0), his.max(0), below.min(0), above.max(0))
 
 
 def _known_left(a: Box, b: Box, rank: int) -> tuple[Sums, Cuts | None] | None:
@@ -263,7 +263,7 @@ def _by_blocks(a: Box, b: Box, shape: tuple[Size, ...]) -> tuple[Sums, Cuts] | N
     p, q, r, s = al * bl, al * bh, ah * bl, ah * bh
     lo, hi = np.minimum(np.minimum(p, q), np.minimum(r, s)), np.maximum(np.maximum(p, q), np.maximum(r, s))
     span = spans[None, :, None]
-    parts = (lo, hi, np.minimum(lo, 0.0), np.maximum(hi, 0.0), np.maximum(-lo, hi))
+    parts = (lo, hi, np.minimum(lo, 0.0), np.maximum(hi, 0.0))
     rank = len(shape)
     lead = (1,) * (rank - 2)
     sums = Sums(*((part * span).sum(axis=1).reshape(*lead, part.shape[0], part.shape[2]) for part in parts))

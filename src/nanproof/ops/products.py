@@ -11,7 +11,7 @@ from nanproof.domain.box import ALL, NAN, NINF, PINF, Box
 from nanproof.domain.partition import blocks_of, widths
 from nanproof.numerics.dtypes import DType
 from nanproof.ops.call import Call
-from nanproof.ops.flow import Sums, length, overflows, partial_flags, repeated, settled, sum_flags, sum_slack
+from nanproof.ops.flow import Sums, computed, length, repeated, settled, sum_flags
 from nanproof.ops.record import Case, Op, Operand, Samples
 from nanproof.ops.reducing import axes_of, layout
 from nanproof.ops.reductions import CASES as REDUCING
@@ -124,13 +124,12 @@ def _one_block(call: Call, x: Box, most: float, exclusive: bool) -> Box:
     low, high = (sums.below, sums.hi) if lo < 0 else (0.0 if exclusive else lo, sums.hi)
     if hi < 0:
         high = 0.0 if exclusive else hi
-    flags, born, slack = sum_flags(x.flags), 0, 0.0
-    if x.dtype.is_float:
-        accumulator = call.setting.accumulator(x.dtype)
-        slack = sum_slack(most, sums.size, accumulator) if most > 1 else 0.0
-        born = partial_flags(x.dtype, *overflows(sums, slack, accumulator)) if most > 1 else 0
+    lo, hi, born = low, high, 0
+    if most > 1:
+        lo, hi, born = computed(call, x.dtype, sums._replace(lo=low, hi=high), most)
+    place = x.shape, None
     return settled(
-        call, x.dtype, (x.shape, None), (low, high, slack), flags=flags, born=born, empty=empty and not exclusive
+        call, x.dtype, place, (lo, hi, 0.0), flags=sum_flags(x.flags), born=born, empty=empty and not exclusive
     )
 
 
@@ -162,8 +161,7 @@ def _running(call: Call, x: Box, place: int, exclusive: bool) -> Box:
     last = np.maximum(width - (1.0 if exclusive else 0.0), 0.0)
     los = before(low * width) + np.where(low < 0, low * last, low * first)
     his = before(high * width) + np.where(high > 0, high * last, high * first)
-    size = np.cumsum(np.maximum(-low, high) * width, axis=-1)
-    sums = Sums(los, his, np.cumsum(np.minimum(low, 0) * width, -1), np.cumsum(np.maximum(high, 0) * width, -1), size)
+    sums = Sums(los, his, np.cumsum(np.minimum(low, 0) * width, -1), np.cumsum(np.maximum(high, 0) * width, -1))
     marks = sum_flags(np.bitwise_or.accumulate(flags, axis=-1))
     if exclusive:
         # nothing of a block reaches its own first place, but may reach its others
@@ -172,20 +170,16 @@ def _running(call: Call, x: Box, place: int, exclusive: bool) -> Box:
         )
     else:
         empty = np.logical_or.accumulate(void, axis=-1)
-    born: int = 0
-    slack: Any = 0.0
-    if x.dtype.is_float:
-        accumulator = call.setting.accumulator(x.dtype)
-        slack = sum_slack(float(counts.sum()), size, accumulator)
-        born = partial_flags(x.dtype, *overflows(sums, slack, accumulator))
+    result = computed(call, x.dtype, sums, float(counts.sum()))
 
     def back(a: Any) -> Any:
         flipped = a[..., ::-1] if reverse else a
         return np.moveaxis(flipped, -1, place)
 
-    slack = back(slack) if isinstance(slack, np.ndarray) else slack
-    ends = back(los), back(his), slack
-    return settled(call, x.dtype, (x.shape, x.cuts), ends, flags=back(marks), empty=back(empty), born=born)
+    ends = back(result.lo), back(result.hi), 0.0
+    born = back(result.born) if np.ndim(result.born) else result.born
+    where = x.shape, x.cuts
+    return settled(call, x.dtype, where, ends, flags=back(marks), empty=back(empty), born=born)
 
 
 def _cum_prod(call: Call, x: Box, axis: Box) -> Box:

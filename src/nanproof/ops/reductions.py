@@ -16,7 +16,7 @@ from nanproof.numerics.runtimes import widen
 from nanproof.ops.call import Call
 from nanproof.ops.classes import most
 from nanproof.ops.conditions import Operand, Requirement, X
-from nanproof.ops.flow import Sums, overflows, partial_flags, repeated, settled, settled_sum, sum_flags, sum_slack
+from nanproof.ops.flow import Sums, computed, partial_flags, repeated, settled, settled_sum, sum_flags
 from nanproof.ops.record import Case, Op, Samples
 from nanproof.ops.record import Operand as Drawn
 from nanproof.ops.reducing import Layout, axes_of, grid_of, layout
@@ -62,7 +62,7 @@ def total(plan: Layout, term: Callable[[Any, Any], Pair]) -> tuple[Sums, Any, An
         if not plan.lo <= plan.hi:
             # without terms the sum is 0
             nothing = plan.least > 0 and plan.most != 0
-            return Sums(0.0, 0.0, 0.0, 0.0, 0.0), sum_flags(_flags_of_terms(term, plan.flags)), nothing
+            return Sums(0.0, 0.0, 0.0, 0.0), sum_flags(_flags_of_terms(term, plan.flags)), nothing
         lo, hi = term(plan.lo, plan.hi)
         flags = sum_flags(_flags_of_terms(term, plan.flags)) if plan.flags else 0
         return repeated(lo, hi, plan.least, plan.most), flags, False
@@ -89,7 +89,8 @@ def _sum_of_terms(term: Callable[[Any, Any], Pair]) -> Callable[..., Box]:
         """As for a sum, of terms that are never negative."""
         plan = layout(call, x, axes_of(call, x, axes))
         sums, flags, empty = total(plan, term)
-        return settled_sum(call, x.dtype, (plan.shape, plan.cuts), sums, plan.longest + 1, flags=flags, empty=empty)
+        place, squared = (plan.shape, plan.cuts), term is squares
+        return settled_sum(call, x.dtype, place, sums, plan.longest, flags=flags, empty=empty, products=squared)
 
     return bound
 
@@ -112,26 +113,40 @@ def mean_of(call: Call, x: Box, plan: Layout, nothing: int = 0) -> Box:
     if not x.dtype.is_float:
         low, high = x.hull()
         return call.settle(x.dtype, plan.shape, low, high)
+    born = computed(call, x.dtype, sums, max(plan.longest, 1.0)).born
     accumulator = call.setting.accumulator(x.dtype)
-    longest = max(plan.longest, 1.0)
-    born = partial_flags(x.dtype, *overflows(sums, sum_slack(longest, sums.size, accumulator), accumulator))
-    rate = (longest * 1.001 + 4.0) * accumulator.unit
+    # the sum, and a division or a product with the rounded reciprocal
+    rate = (max(plan.longest, 1.0) * 1.001 + 4.0) * accumulator.unit
+    floor = 2.0 * accumulator.quantum
     if plan.one:
         low, high = (plan.lo, plan.hi) if plan.lo <= plan.hi else (0.0, 0.0)
         if nothing:  # a runtime may answer 0 for the mean of nothing
             low, high = min(low, 0.0), max(high, 0.0)
-        size = max(-low, high)
-        slack = rate * size + 2.0 * accumulator.quantum if size else 0.0
-        return settled(call, x.dtype, place, (low, high, slack), flags=flags, empty=empty, born=born)
+        ends = _around(low, -rate, floor), _around(high, rate, floor), 0.0
+        return settled(call, x.dtype, place, ends, flags=flags, empty=empty, born=born)
     # each block's share of the mean doesn't depend on the symbolic axes
     share = plan.width / plan.width.sum()
     void = plan.lo > plan.hi
     lo, hi = np.where(void, 0.0, plan.lo), np.where(void, 0.0, plan.hi)
-    lows, highs, most_of = ((end * share).sum(axis=-1).reshape(grid_of(plan)) for end in (lo, hi, np.maximum(-lo, hi)))
-    slacks = np.where(most_of == 0, 0.0, rate * most_of) + 2.0 * accumulator.quantum
+    lows, highs, down, up = (
+        (end * share).sum(axis=-1).reshape(grid_of(plan)) for end in (lo, hi, np.abs(lo), np.abs(hi))
+    )
     if nothing:
         lows, highs = np.minimum(lows, 0.0), np.maximum(highs, 0.0)
-    return settled(call, x.dtype, place, (lows, highs, slacks), flags=flags, empty=empty, born=born)
+    lows = np.where(down == 0, lows, lows - rate * down - floor)
+    highs = np.where(up == 0, highs, highs + rate * up + floor)
+    # no mean of numbers that are never negative is negative
+    lows = np.where((lo >= 0).all(axis=-1).reshape(lows.shape), np.maximum(lows, 0.0), lows)
+    highs = np.where((hi <= 0).all(axis=-1).reshape(highs.shape), np.minimum(highs, 0.0), highs)
+    return settled(call, x.dtype, place, (lows, highs, 0.0), flags=flags, empty=empty, born=born)
+
+
+def _around(end: float, rate: float, floor: float) -> float:
+    """An end of a mean with its error outward; 0 is exact, and the sign stays."""
+    if end == 0.0:
+        return 0.0
+    moved = end + rate * abs(end) + (floor if rate > 0 else -floor)
+    return max(moved, 0.0) if end > 0.0 else min(moved, 0.0)
 
 
 def require_terms(call: Call, plan: Layout, gives: int) -> int:
@@ -179,13 +194,13 @@ def extreme_of(call: Call, x: Box, plan: Layout, sign: float, nothing: int = 0) 
         high = np.where(certain, plan.hi, inf).min(axis=-1)
         hi = np.where(certain.any(axis=-1), high, plan.hi.max(axis=-1))
         lo = plan.lo.min(axis=-1)
-    if plan.least == 0:
-        lo, hi = plan.lo.min(axis=-1), plan.hi.max(axis=-1)
+    # a NaN on the way makes some kernels forget what they had seen before
+    forgetful = (plan.flags & np.uint8(NAN) != 0).any(axis=-1) | (plan.least == 0)
+    lo, hi = np.where(forgetful, plan.lo.min(axis=-1), lo), np.where(forgetful, plan.hi.max(axis=-1), hi)
     flags = np.bitwise_or.reduce(plan.flags, axis=-1)
     # an infinity that loses against a certain finite element doesn't come out
     losing = np.uint8(NINF if sign > 0 else PINF)
-    if plan.least > 0:
-        flags = np.where(certain.any(axis=-1), flags & ~losing, flags)
+    flags = np.where(certain.any(axis=-1) & ~forgetful, flags & ~losing, flags)
     flags = (flags | np.uint8(nothing)).reshape(grid)
     return call.settle(
         dtype, plan.shape, lo.reshape(grid), hi.reshape(grid), cuts=place[1], spots=flags if flags.any() else None
@@ -204,12 +219,15 @@ def after_sum(call: Call, x: Box, plan: Layout, how: tuple[Callable[[Any, Any], 
     dtype = x.dtype
     sums, flags, empty = total(plan, term)
     one = plan.one and type(sums.lo) is float
-    lo, hi, born = computed_sum(call, dtype, sums, plan.longest + 1)
+    lo, hi, born = computed_sum(call, dtype, sums, plan.longest, products=term is squares)
     empty = (bool(empty) or lo > hi) if one else np.asarray(empty) | (lo > hi)
     gone = born
     if function == "log":
         extra, empty = _log_domain(call, (lo, hi), flags, empty)
-        flags, gone = flags | extra, 0 if np.all(empty) and not born else born
+        # the logarithm of -Inf is NaN
+        born = gone = int(np.bitwise_or.reduce(born, axis=None))
+        born = gone = (born & PINF) | (NAN if born & (NAN | NINF) else 0)
+        flags |= extra
         smallest = call.setting.accumulator(dtype).quantum
         lo, hi = most(lo, smallest), most(hi, smallest)
     if one:
@@ -218,8 +236,8 @@ def after_sum(call: Call, x: Box, plan: Layout, how: tuple[Callable[[Any, Any], 
         shown = np.where(empty, 1.0, lo), np.where(empty, 1.0, hi)
         low, high = (getattr(call.setting.xp, function)(v) for v in shown)
     low, high = widen(call.form(dtype, function), dtype, low, high)
-    if gone and np.all(empty):
-        call.overflowed(inf, inf, dtype, gone, never=True)
+    if np.any(gone) and np.all(empty):
+        call.overflowed(inf, inf, dtype, int(np.bitwise_or.reduce(gone, axis=None)), never=True)
     return settled(call, dtype, (plan.shape, plan.cuts), (low, high, 0.0), flags=flags, empty=empty, born=born)
 
 
@@ -238,27 +256,22 @@ def _log_domain(call: Call, ends: Pair, flags: Any, empty: Any) -> tuple[Any, An
     return extra | np.where(np.bitwise_and(flags, NINF) != 0, np.uint8(NAN), np.uint8(0)), empty | (hi <= 0.0)
 
 
-def computed_sum(call: Call, dtype: DType, sums: Sums, count: float) -> tuple[Any, Any, int]:
+def computed_sum(call: Call, dtype: DType, sums: Sums, count: float, *, products: bool) -> tuple[Any, Any, int]:
     """The ends of a sum as the runtime computes it, and what its overflow gives. Reports nothing.
 
     (inf, -inf) where it surely overflows.
     """
     accumulator = call.setting.accumulator(dtype)
     between = accumulator if call.setting.runtime == "onnxruntime" else dtype
-    slack = sum_slack(count, sums.size, accumulator)
-    born = partial_flags(dtype, *overflows(sums, slack, accumulator))
-    lo, hi = sums.lo - slack, sums.hi + slack
+    lo, hi, born = computed(call, dtype, sums, count, products=products)
     if type(lo) is float and type(hi) is float:
-        if sums.below == 0.0:
-            lo = max(lo, 0.0)
         lo, hi = nearest(between, lo), nearest(between, hi)
         born |= partial_flags(dtype, hi > between.max, lo < between.min)
         if lo > between.max or hi < between.min:
             return inf, -inf, born
         return max(lo, between.min), min(hi, between.max), born
-    lo = np.where(np.equal(sums.below, 0.0), np.maximum(lo, 0.0), lo)
     lo, hi = nearest_array(between, lo), nearest_array(between, hi)
-    born |= partial_flags(dtype, bool(np.any(hi > between.max)), bool(np.any(lo < between.min)))
+    born = born | partial_flags(dtype, bool(np.any(hi > between.max)), bool(np.any(lo < between.min)))
     gone = (lo > between.max) | (hi < between.min)
     lo, hi = np.maximum(lo, between.min), np.minimum(hi, between.max)
     return np.where(gone, inf, lo), np.where(gone, -inf, hi), born
@@ -291,6 +304,8 @@ def _log_sum_exp(call: Call, x: Box, axes: Box | None = None) -> Box:
         rising = np.where(plan.lo <= plan.hi, plan.hi + shift + np.log(max(plan.most, 1.0)), -inf)
         high = np.logaddexp.reduce(rising, axis=-1).reshape(grid)
         flags = np.bitwise_or.reduce(plan.flags, axis=-1).reshape(grid)
+        # a NaN on the way makes some kernels forget what they had seen before
+        some &= ~(plan.flags & np.uint8(NAN) != 0).any(axis=-1)
         weak = ~some.reshape(grid)
         void = ~((plan.lo <= plan.hi).any(axis=-1)).reshape(grid)
         low, high = np.where(void, inf, low), np.where(void, -inf, high)
@@ -306,15 +321,20 @@ def _log_sum_exp(call: Call, x: Box, axes: Box | None = None) -> Box:
         flags = np.where(weak, flags, flags & ~np.uint8(NINF))
     n = max(plan.longest, 1.0)
     logarithm = float(np.log(n)) if n < inf else inf
-    fixed = min((112.0 + n) * accumulator.unit, 1e6) + (4.0 * accumulator.quantum + 8.0 * accumulator.unit * logarithm)
+    whole = x.hull()
+    spread = min(whole[1] - whole[0], 104.0 if accumulator.bits == 32 else 746.0) if x.has_finite else 0.0
+    # the differences to the largest, their exponentials and the sum; then the logarithm and two roundings
+    fixed = min((spread + n + 8.0) * accumulator.unit, 1e6) if n > 1 else 0.0
+    fixed += 8.0 * accumulator.unit * logarithm + 4.0 * accumulator.quantum
+    rate = 4.0 * accumulator.unit
     if plan.one:
         if void:
             return Box(dtype, plan.shape, inf, -inf, int(flags))
-        slack = fixed + max(-low, high) * 4.0 * accumulator.unit
-        return settled(call, dtype, (plan.shape, None), (low, high, slack), flags=flags)
-    size = np.where(void, 0.0, np.maximum(-low, high))
-    slacks = fixed + size * (4.0 * accumulator.unit)
-    return settled(call, dtype, (plan.shape, plan.cuts), (low, high, slacks), flags=flags, empty=void)
+        ends = low - fixed - rate * abs(low), high + fixed + rate * abs(high), 0.0
+        return settled(call, dtype, (plan.shape, None), ends, flags=flags)
+    low, high = np.where(void, 0.0, low), np.where(void, 0.0, high)
+    lows, highs = low - fixed - rate * np.abs(low), high + fixed + rate * np.abs(high)
+    return settled(call, dtype, (plan.shape, plan.cuts), (lows, highs, 0.0), flags=flags, empty=void)
 
 
 LOG_SUM = Requirement("NP115", Operand(0, "the sum") > 0, NAN | NINF)

@@ -59,8 +59,8 @@ def _one_block(call: Call, x: Box, counts: tuple[float, float], log_form: bool) 
         if x.flags & NINF and log_form:
             flags |= NINF
     if not lo <= hi and not (log_form and flags & NAN):
-        # nothing but special values: an infinite row is NaN, unless the Box is empty altogether
-        return Box(x.dtype, x.shape, inf, -inf, flags)
+        # nothing but special values, or an empty Box
+        return Box(x.dtype, x.shape, *((0.0, 0.0) if x.flags and not log_form else (inf, -inf)), flags)
     least, most = counts
     spread = hi - lo if lo <= hi else 0.0
     if x.flags:
@@ -176,8 +176,9 @@ def _log_others(ends: Array, width: Array, own: Array) -> Array:
 
 def _finish(call: Call, dtype: DType, logs: tuple[Array, Array], n: float) -> tuple[Array, Array]:
     above, below = logs
-    form = softmax_form(call.setting.runtime, dtype, n)
-    low, high = 1.0 / (1.0 + np.exp(above)), 1.0 / (1.0 + np.exp(below))
+    # the logarithm keeps what the exponential would lose; its own error doubles that of float64
+    form = softmax_form(call.setting.runtime, dtype, n + 800.0 if dtype.bits == 64 else n)
+    low, high = np.exp(-np.logaddexp(0.0, above)), np.exp(-np.logaddexp(0.0, below))
     return widen(form, dtype, low, high)
 
 
