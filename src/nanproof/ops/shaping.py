@@ -220,9 +220,10 @@ def _depth_plan(shape: tuple[Any, ...], b: int, mode: str) -> tuple[tuple[Any, .
     return (n, b, b, c // (b * b), h, w), (0, 3, 4, 1, 5, 2), last
 
 
-def _space_plan(shape: tuple[Any, ...], b: int) -> tuple[tuple[Any, ...], tuple[int, ...], tuple[Any, ...]]:
+def _space_plan(shape: tuple[Any, ...], b: int, mode: str) -> tuple[tuple[Any, ...], tuple[int, ...], tuple[Any, ...]]:
     n, c, h, w = shape
-    return (n, c, h // b, b, w // b, b), (0, 3, 5, 1, 2, 4), (n, c * b * b, h // b, w // b)
+    order = (0, 1, 3, 5, 2, 4) if mode == "CRD" else (0, 3, 5, 1, 2, 4)
+    return (n, c, h // b, b, w // b, b), order, (n, c * b * b, h // b, w // b)
 
 
 def _run_depth_to_space(xp: Any, x: Any, *, blocksize: int = 1, mode: str = "DCR", **_: Any) -> Any:
@@ -230,8 +231,8 @@ def _run_depth_to_space(xp: Any, x: Any, *, blocksize: int = 1, mode: str = "DCR
     return xp.reshape(xp.permute_dims(xp.reshape(x, first), order), last)
 
 
-def _run_space_to_depth(xp: Any, x: Any, *, blocksize: int = 1, **_: Any) -> Any:
-    first, order, last = _space_plan(tuple(x.shape), blocksize)
+def _run_space_to_depth(xp: Any, x: Any, *, blocksize: int = 1, mode: str = "DCR", **_: Any) -> Any:
+    first, order, last = _space_plan(tuple(x.shape), blocksize, mode)
     return xp.reshape(xp.permute_dims(xp.reshape(x, first), order), last)
 
 
@@ -247,7 +248,7 @@ def _space_to_depth(call: Call, x: Box) -> Box:
     """Reshape, Transpose, Reshape."""
     if x.shape is None or len(x.shape) != 4:
         return reshaped(x, None)
-    first, order, last = _space_plan(x.shape, call.attr("blocksize", 1))
+    first, order, last = _space_plan(x.shape, call.attr("blocksize", 1), call.attr("mode", "DCR"))
     return reshaped(transposed(reshaped(x, first), order), last)
 
 
