@@ -295,7 +295,9 @@ def taken(box: Box, axis: int, places: Array) -> Box:
         one = part(box, axis, (int(places), int(places) + 1, 1))
         return reshaped(one, (*box.shape[:axis], *box.shape[axis + 1 :]))
     shape = (*box.shape[:axis], places.size, *box.shape[axis + 1 :])
-    known = None if box.known is None else np.take(box.known, places, axis=axis)
+    known = None
+    if box.known is not None and (places.size + 1) * box.known.size <= EXACT_LIMIT * max(box.known.shape[axis], 1):
+        known = np.take(box.known, places, axis=axis)
     points = None if box.cuts is None else box.cuts[axis]
     if places.size == 0:
         return Box(box.dtype, shape, inf, -inf, known=known)
