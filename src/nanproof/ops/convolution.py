@@ -18,7 +18,7 @@ from nanproof.ops.flow import Sums, length, product_flags, repeated, settled_sum
 from nanproof.ops.gemm import plus
 from nanproof.ops.matmul import product_ends
 from nanproof.ops.record import Case, Op, Operand, Samples
-from nanproof.ops.windows import lengths, window_of
+from nanproof.ops.windows import concrete_pads, lengths, window_of
 
 PHASES = 64
 """Most offsets of a transposed convolution's kernel against its stride that are told apart."""
@@ -207,8 +207,8 @@ def _run_conv(xp: Any, x: Any, w: Any, b: Any = None, **attrs: Any) -> Any:
     """By shifted slices: for every tap of the kernel, the strided image times its weights."""
     rank = len(w.shape) - 2
     groups = int(attrs.get("group", 1))
-    window = _concrete_window(attrs, w.shape[2:], x.shape[2:])
-    strides, dilations, pads = window
+    strides, dilations = attrs.get("strides", (1,) * rank), attrs.get("dilations", (1,) * rank)
+    pads = concrete_pads(attrs, w.shape[2:], x.shape[2:])
     for i, (before, after) in enumerate(pads):
         x = _padded(xp, x, i + 2, (before, after))
     places = [(x.shape[i + 2] - (w.shape[i + 2] - 1) * dilations[i] - 1) // strides[i] + 1 for i in range(rank)]
@@ -240,24 +240,6 @@ def _padded(xp: Any, x: Any, axis: int, pads: tuple[int, int]) -> Any:
             zeros = xp.zeros(shape, dtype=x.dtype)
             parts = [zeros, *parts] if front else [*parts, zeros]
     return x if len(parts) == 1 else xp.concat(parts, axis=axis)
-
-
-def _concrete_window(attrs: Any, kernel: Any, sizes: Any) -> tuple[Any, Any, Any]:
-    rank = len(kernel)
-    strides, dilations = attrs.get("strides", (1,) * rank), attrs.get("dilations", (1,) * rank)
-    auto = attrs.get("auto_pad", "NOTSET")
-    flat = attrs.get("pads", (0,) * (2 * rank))
-    pads = [(int(a), int(b)) for a, b in zip(flat[:rank], flat[rank:], strict=True)]
-    if auto == "VALID":
-        pads = [(0, 0)] * rank
-    elif auto != "NOTSET":
-        pads = []
-        for i, n in enumerate(sizes):
-            count = -(-n // strides[i])
-            spare = max((count - 1) * strides[i] + (kernel[i] - 1) * dilations[i] + 1 - n, 0)
-            half = spare // 2
-            pads.append((half, spare - half) if auto == "SAME_UPPER" else (spare - half, half))
-    return strides, dilations, pads
 
 
 def _run_transposed(xp: Any, x: Any, w: Any, b: Any = None, **attrs: Any) -> Any:

@@ -49,7 +49,7 @@ def squares(lo: Any, hi: Any) -> Pair:
 
 def _flags_of_terms(term: Callable[[Any, Any], Pair], flags: Any) -> Any:
     """Infinities lose their sign where the terms are never negative."""
-    if term is same:
+    if term is same or not np.any(flags):
         return flags
     if isinstance(flags, int):
         return (flags & NAN) | (PINF if flags & (PINF | NINF) else 0)

@@ -176,9 +176,11 @@ def _log_others(ends: Array, width: Array, own: Array) -> Array:
 
 def _finish(call: Call, dtype: DType, logs: tuple[Array, Array], n: float) -> tuple[Array, Array]:
     above, below = logs
-    # the logarithm keeps what the exponential would lose; its own error doubles that of float64
-    form = softmax_form(call.setting.runtime, dtype, n + 800.0 if dtype.bits == 64 else n)
-    low, high = np.exp(-np.logaddexp(0.0, above)), np.exp(-np.logaddexp(0.0, below))
+    form = softmax_form(call.setting.runtime, dtype, n)
+    low, high = 1.0 / (1.0 + np.exp(above)), 1.0 / (1.0 + np.exp(below))
+    # the smallest results would be lost on the way; their exponent has its own rounding
+    far = below > 100.0
+    high = np.where(far, np.exp(-below * (1.0 - 2.0**-50)), high)
     return widen(form, dtype, low, high)
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -98,3 +98,21 @@ def _bare_along(window: Window, axis: int, size: Size) -> bool:
         if not ((at >= 0) & (at < size)).any(axis=1).all():
             return True
     return False
+
+
+def concrete_pads(attrs: Mapping[str, Any], kernel: Sequence[int], sizes: Sequence[int]) -> list[tuple[int, int]]:
+    """How many elements are put before and behind each axis of an image of known size."""
+    rank = len(kernel)
+    ones = (1,) * rank
+    auto = attrs.get("auto_pad", "NOTSET")
+    if auto == "NOTSET":
+        flat = attrs.get("pads", (0,) * (2 * rank))
+        return [(int(a), int(b)) for a, b in zip(flat[:rank], flat[rank:], strict=True)]
+    if auto == "VALID":
+        return [(0, 0)] * rank
+    pads = []
+    for n, k, s, d in zip(sizes, kernel, attrs.get("strides", ones), attrs.get("dilations", ones), strict=True):
+        spare = max((-(-n // s) - 1) * s + (k - 1) * d + 1 - n, 0)
+        half = spare // 2
+        pads.append((half, spare - half) if auto == "SAME_UPPER" else (spare - half, half))
+    return pads
