@@ -6,12 +6,15 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from nanproof.domain.box import NINF, PINF, Box
+from nanproof.domain.box import NINF, PINF, Box, finite
+from nanproof.domain.lattice import meet
 from nanproof.numerics.dtypes import DType
+from nanproof.numerics.rounding import nearest
 from nanproof.numerics.runtimes import ErrorForm, error_form
+from nanproof.ops.arithmetic import MUL
 from nanproof.ops.call import Call
 from nanproof.ops.classes import increasing, unimodal
-from nanproof.ops.pairs import Formed, differing, identity_above, with_breaks, within
+from nanproof.ops.pairs import Formed, differing, identity_above, signed, with_breaks, within
 from nanproof.ops.record import Case, Op, Operand, Samples, around
 
 _CASE = (Operand((2, 3)),)
@@ -83,7 +86,25 @@ def _swish(call: Call, x: Box) -> Box:
         return differing(increasing, images)(call, x)
     bound = differing(with_breaks(SILU_TURN / alpha), images)
     composed = Formed(call, lambda _, dtype: _composed_form(call, dtype, abs(alpha)))
-    return (identity_above(bound, IDENTITY / alpha) if alpha > 0 else bound)(composed, x)
+    result = (identity_above(bound, IDENTITY / alpha) if alpha > 0 else bound)(composed, x)
+    # ONNX Runtime expands the node; but a chain of narrow floats may be computed in float32, without rounding between
+    expands = call.setting.runtime == "onnxruntime" and x.dtype.bits >= 32
+    return _met(result, _three_steps(call, x, alpha)) if expands else result
+
+
+def _three_steps(call: Call, x: Box, alpha: float) -> Box:
+    """The same three steps over Boxes: tighter where x is narrow."""
+    quiet = Call(MUL, {}, call.setting)
+    low, high = sorted((alpha, nearest(x.dtype, alpha)))
+    inner = SIGMOID.bound(Call(SIGMOID, {}, call.setting), MUL.bound(quiet, x, finite(x.dtype, (), low, high)))
+    return MUL.bound(quiet, x, inner)  # type: ignore[return-value]
+
+
+def _met(result: Box, other: Box) -> Box:
+    """The finite bounds that both allow, with the result's special values."""
+    if result.shape is None or result.flags or other.flags or not other.has_finite or not result.has_finite:
+        return result
+    return meet(result, other)
 
 
 def _composed_form(call: Call, dtype: DType, alpha: float) -> ErrorForm:
@@ -106,7 +127,7 @@ def _scaled_silu(xp: Any, x: Any, alpha: float = 1.0) -> Any:
     return xp.silu(x) if alpha == 1.0 else x * xp.sigmoid(alpha * x)
 
 
-_SILU = identity_above(differing(unimodal(SILU_TURN), LOST), IDENTITY)
+_SILU = signed(identity_above(differing(unimodal(SILU_TURN), LOST), IDENTITY))
 
 SWISH = Op(
     "Swish",
@@ -137,7 +158,7 @@ def _gelu(call: Call, x: Box) -> Box:
 
 
 # PyTorch's gelu of +Inf is NaN
-_GELU_BY_ERF = differing(unimodal(GELU_TURN), {**LOST, PINF: (_NAN,)})
+_GELU_BY_ERF = signed(differing(unimodal(GELU_TURN), {**LOST, PINF: (_NAN,)}))
 _GELU_BY_TANH = differing(unimodal(GELU_TANH_TURN), {**LOST, PINF: (_NAN,)})
 
 GELU_BY_TANH = Op("Gelu", run=lambda xp, x: xp.gelu_tanh(x), bound=_GELU_BY_TANH, overflow="NP214", error="gelu_tanh")

@@ -65,6 +65,8 @@ def _settled(call: Call, boxes: tuple[Box, ...], ends: Ends | None) -> Box:
         return Box(dtype, shape, inf, -inf)
     least, most = limits(dtype)
     lo, hi = ends
+    if max(abs(lo), abs(hi)) > 2.0**53:  # the float64 arithmetic above may have been rounded
+        lo, hi = float(np.nextafter(lo, -inf)), float(np.nextafter(hi, inf))
     if not (least <= lo and hi <= most):
         lo, hi = max(lo, least), min(hi, most)
     return Box(dtype, shape, lo, hi)

@@ -135,6 +135,11 @@ def _to_float(call: Call, x: Box, target: DType) -> Box:
         return result
     if target is FLOAT8_E8M0FNU or (target is FLOAT4_E2M1FN and x.flags):
         return top(target, x.shape)
+    if x.cuts is None and not x.flags and target.bits > EIGHT_BITS:
+        low, high = _rounded(target, x.lo, min), _rounded(target, x.hi, max)
+        # nothing overflows, nothing vanishes: the case worth being fast for
+        if target.min <= low and high <= target.max and not (low == 0.0 < x.lo) and not (x.hi < 0.0 == high):
+            return _related(x, Box(target, x.shape, low, high))
     lo: Any = _rounded(target, x.lo, min)
     hi: Any = _rounded(target, x.hi, max)
     _flushed(call, x, target, (lo, hi))
@@ -160,10 +165,15 @@ def _to_float(call: Call, x: Box, target: DType) -> Box:
             flags = flags | np.where(under, np.uint8(minus), np.uint8(0))
         lo = np.where(empty | gone, inf, np.clip(lo, target.min, target.max))
         hi = np.where(empty | gone, -inf, np.clip(hi, target.min, target.max))
-    result = _packed(x, target, lo, hi, flags)
+    return _related(x, _packed(x, target, lo, hi, flags))
+
+
+def _related(x: Box, result: Box) -> Box:
+    """The operand's relation, with the rounding of the cast."""
     if not result.flags and x.known is None and x.dtype.is_float:
         form = form_of(x)
         if form is not None:
+            target = result.dtype
             size = max(abs(end) for end in (*x.hull(), *result.hull()))
             # 1.01: a rounding through float32 is up to half a float32 unit further off
             result.form = rounded(form, size * target.unit * 1.01 + target.quantum)

@@ -89,6 +89,31 @@ class Formed(Call):
         return self.adapt(super().form(dtype, function), dtype)
 
 
+class Signed(Call):
+    """A call of a function that never has the wrong sign in any runtime, whatever its error bound says."""
+
+    __slots__ = ()
+
+    def __init__(self, call: Call) -> None:
+        super().__init__(call.op, call.attrs, call.setting, call.outputs)
+        self.events = call.events
+
+    def rounded(self, lo: Any, hi: Any, dtype: DType) -> tuple[Any, Any]:
+        low, high = super().rounded(lo, hi, dtype)
+        xp = space(low, high)
+        return xp.where(lo >= 0, most(low, 0.0), low), xp.where(hi <= 0, least(high, 0.0), high)
+
+
+def signed(inner: UnaryBound) -> UnaryBound:
+    """A bound of such a function: x times a factor that is computed as at least 0."""
+
+    def bound(call: Call, x: Box) -> Box:
+        return inner(Signed(call), x)
+
+    bound.__doc__ = getattr(inner, "text", None) or inner.__doc__
+    return bound
+
+
 def scaled_by(inner: UnaryBound, factor: Callable[[Call], float]) -> UnaryBound:
     """A bound whose absolute error grows with a parameter that the function is multiplied by."""
 
@@ -118,16 +143,17 @@ def identity_above(inner: UnaryBound, limit: float) -> UnaryBound:
         if x.hull()[1] <= limit:
             return inner(call, x)
         if x.cuts is None:
-            if x.lo >= limit:
-                return Box(x.dtype, x.shape, x.lo, x.hi, inner(call, _at(x, limit, limit)).flags)
-            return _raised(inner(call, _at(x, x.lo, limit)), x)
+            if x.lo >= limit and not x.flags:
+                return Box(x.dtype, x.shape, x.lo, x.hi)
+            return _raised(inner(call, _at(x, min(x.lo, limit), limit)), x)
         void = np.asarray(x.lo) > x.hi
         low, high = np.where(void, inf, np.minimum(x.lo, limit)), np.where(void, -inf, np.minimum(x.hi, limit))
         cut = Box(x.dtype, x.shape, low, high, x.flags, cuts=x.cuts, spots=x.spots)
         result = inner(call, cut)
         if result.cuts != x.cuts:
             return _raised(result, x)
-        lo = np.where(~void & (np.asarray(x.lo) >= limit), x.lo, result.lo)
+        exact = ~void & (np.asarray(x.lo) >= limit) & (x.block_flags() == 0)
+        lo = np.where(exact, x.lo, result.lo)
         hi = np.where(~void & (np.asarray(x.hi) >= limit), x.hi, result.hi)
         return pack(x.dtype, x.shape, x.cuts, Blocks(lo, hi, result.block_flags() if result.flags else None))
 

@@ -15,7 +15,7 @@ from nanproof.ops.call import Call
 from nanproof.ops.classes import elementwise, least, most
 from nanproof.ops.conditions import Requirement, X, Y
 from nanproof.ops.elementwise import Elementwise, Pair
-from nanproof.ops.pairs import space, within
+from nanproof.ops.pairs import Signed, space, within
 from nanproof.ops.record import Case, Op, Operand, Samples
 
 
@@ -60,6 +60,34 @@ def _powers(quantum: float) -> Elementwise:
     return elementwise(rule)
 
 
+def _even(f: Any, x: Pair, y: Pair) -> Pair:
+    """A fixed even exponent: falls, then rises; turns at 0."""
+    ends = f(x[0], y[0]), f(x[1], y[0])
+    return f(most(x[0], least(x[1], 0.0)), y[0]), most(*ends)
+
+
+def _odd(f: Any, x: Pair, y: Pair) -> Pair:
+    """A fixed odd exponent: never falls."""
+    return f(x[0], y[0]), f(x[1], y[0])
+
+
+def _root(f: Any, x: Pair, y: Pair) -> Pair:
+    """A fixed fraction above 0: never falls from 0 on, and negative bases have no power."""
+    xp = space(*x)
+    there = x[1] >= 0
+    low, high = f(most(x[0], 0.0), y[0]), f(most(x[1], 0.0), y[0])
+    return xp.where(there, low, inf), xp.where(there, high, -inf)
+
+
+def _rule(x: Box, y: Box) -> Elementwise:
+    if not y.is_point or y.lo <= 0:
+        return _powers(x.dtype.quantum)
+    return _ROOT if y.lo % 1 else _ODD if y.lo % 2 else _EVEN
+
+
+_EVEN, _ODD, _ROOT = elementwise(_even), elementwise(_odd), elementwise(_root)
+
+
 def _raised(call: Call, x: Box, y: Box) -> Box:
     """Powers, with what end points don't tell: the signs of infinities, and results that can't be negative."""
     if not x.dtype.is_float:
@@ -67,23 +95,8 @@ def _raised(call: Call, x: Box, y: Box) -> Box:
     if y.is_point and y.lo == 1.0 and _no_larger(y.shape, x.shape):
         return x
     op = _SQUARE if y.is_point and y.lo == 2.0 else POW
-    result = _powers(x.dtype.quantum)(_Signed(within(call, op)), x, y)
+    result = _rule(x, y)(Signed(within(call, op)), x, y)
     return _signs_of_infinity(result, x, y) if x.flags & NINF else result
-
-
-class _Signed(Call):
-    """Whatever the error bound says: no runtime's power has the wrong sign."""
-
-    __slots__ = ()
-
-    def __init__(self, call: Call) -> None:
-        super().__init__(call.op, call.attrs, call.setting, call.outputs)
-        self.events = call.events
-
-    def rounded(self, lo: Any, hi: Any, dtype: DType) -> tuple[Any, Any]:
-        low, high = super().rounded(lo, hi, dtype)
-        xp = space(low, high)
-        return xp.where(lo >= 0, most(low, 0.0), low), xp.where(hi <= 0, least(high, 0.0), high)
 
 
 def _signs_of_infinity(result: Box, x: Box, y: Box) -> Box:

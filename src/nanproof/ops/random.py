@@ -142,7 +142,7 @@ def _dropout(call: Call, x: Box, ratio: Box | None = None, training: Box | None 
         # ONNX Runtime, and the error of the ratio counts 1 / (1 - ratio) times
         size = np.maximum(np.abs(lo), np.abs(hi))
         rate = (4.0 + most_scale) * max(x.dtype.unit, FLOAT32.unit)
-        err = np.where(np.isfinite(size), rate * size, 0.0)
+        err = np.where((size > 0) & np.isfinite(size), rate * size, 0.0)
     flags = np.asarray(x.flags if x.cuts is None else x.block_flags(), np.uint8)
     flags = np.where(flags & INFS != 0, flags | np.uint8(NAN), flags)
     return call.settle(x.dtype, x.shape, lo, hi, err=err, cuts=x.cuts, spots=flags), mask

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from nanproof.domain.box import NAN, NINF, PINF, Box, finite
@@ -10,7 +11,7 @@ from nanproof.numerics.rounding import nearest
 from nanproof.ops.call import Call
 from nanproof.ops.classes import corners, elementwise, increasing, least, most, unimodal
 from nanproof.ops.elementwise import Pair
-from nanproof.ops.pairs import differing, identity_above, scaled_by, space, with_breaks, within
+from nanproof.ops.pairs import differing, identity_above, scaled_by, signed, space, with_breaks, within
 from nanproof.ops.record import Case, Op, Operand, Samples, around
 
 _CASE = (Operand((2, 3)),)
@@ -173,21 +174,12 @@ HARD_SIGMOID = Op(
 def _hard_swish(call: Call, x: Box) -> Box:
     """0 up to -3, down to -0.375 at -1.5, then up; the identity from 3 on.
 
-    PyTorch multiplies by 6 before it divides by 6, and so overflows early.
+    PyTorch multiplies by 6 before it divides by 6: its table has a ceiling, and large x isn't given back exactly.
     """
-    if call.setting.runtime != "torch":
-        return _HARD_SWISH(call, x)
-    result = _PRODUCT(call, x)
-    lo, hi = x.hull()
-    # with float16 and bfloat16 the product is taken in float32
-    limit = nearest(x.dtype, x.dtype.max / 6.0 * (1 - 2.0**-20)) if x.dtype.bits >= 32 or x.dtype.max > 1e38 else hi
-    if hi <= limit:
-        return result
-    call.overflowed(lo, hi, x.dtype, PINF, never=lo > limit * 1.001)
-    return Box(x.dtype, x.shape, *result.hull(), result.flags | PINF)
+    return (_PRODUCT if call.form(x.dtype).ceiling < math.inf else _HARD_SWISH)(call, x)
 
 
-_PRODUCT = differing(unimodal(-1.5), {NINF: (float("nan"), 0.0)})
+_PRODUCT = signed(differing(unimodal(-1.5), {NINF: (float("nan"), 0.0)}))
 _HARD_SWISH = identity_above(_PRODUCT, IDENTITY)
 
 HARD_SWISH = Op(
