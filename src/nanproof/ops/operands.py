@@ -172,8 +172,3 @@ def exactly(call: Call, boxes: Sequence[Box | None], most: int = MOST) -> list[A
         return None  # symbolic sizes that this operator has no meaning for
     found: Any = results if isinstance(results, tuple) else (results,)
     return [np.asarray(r) for r in found]
-
-
-def special_only(box: Box) -> bool:
-    """Whether a tensor has no finite value and no special one: it is empty, or never computed."""
-    return not box.flags and not box.has_finite

@@ -371,14 +371,6 @@ IDENTITY = Op(
 )
 
 
-def swapped(x: Box, first: int, second: int) -> Box:
-    """Two axes change place."""
-    assert x.shape is not None
-    order = list(range(len(x.shape)))
-    order[first], order[second] = second, first
-    return transposed(x, order)
-
-
 def flat(x: Box) -> Box:
     """All elements in one axis."""
     return x if x.shape is None else reshaped(x, (product(x.shape),))
