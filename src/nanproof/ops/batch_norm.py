@@ -141,14 +141,14 @@ def _training(call: Call, operands: tuple[Box, ...]) -> Box | tuple[Box, ...]:
         return y
     share = float(call.attr("momentum", 0.9))
     anything = NAN | PINF | NINF
-    lost = anything if x.flags or found.born else 0
-    shifted = _blended(call, mean, (found.mean, share), lost)
+    seen, lost = (anything if x.flags else 0), (anything if found.born else 0)
+    shifted = _blended(call, mean, (found.mean, share), (seen, lost))
     over = found.variance >= accumulator.max
-    spread = _blended(call, var, ((0.0, found.variance), share), lost | (anything if over else 0))
+    spread = _blended(call, var, ((0.0, found.variance), share), (seen, anything if over else lost))
     return (y, shifted, spread)[: call.outputs]
 
 
-def _blended(call: Call, old: Box, new: tuple[tuple[float, float], float], flags: int) -> Box:
+def _blended(call: Call, old: Box, new: tuple[tuple[float, float], float], marks: tuple[int, int]) -> Box:
     """Old * momentum + new * (1 - momentum)."""
     (lo, hi), share = new
     dtype: DType = old.dtype
@@ -163,7 +163,9 @@ def _blended(call: Call, old: Box, new: tuple[tuple[float, float], float], flags
     slack = size * 16.0 * max(dtype.unit, 2.0**-24) + 4.0 * dtype.quantum
     if not size < inf:
         low, high, slack = -inf, inf, 0.0
-    return settled(call, dtype, (old.shape, None), (low, high, slack), flags=sum_flags(old.flags | flags))
+    return settled(
+        call, dtype, (old.shape, None), (low, high, slack), flags=sum_flags(old.flags | marks[0]), born=marks[1]
+    )
 
 
 def _run(xp: Any, x: Any, scale: Any, bias: Any, mean: Any, var: Any, **attrs: Any) -> Any:  # noqa: PLR0917

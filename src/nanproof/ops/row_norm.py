@@ -63,11 +63,11 @@ def _lrn(call: Call, x: Box) -> Box:
     squares = size * largest * largest if largest < 1e150 else inf
     part = alpha / size * squares if alpha else 0.0
     low, high = bias + min(part, 0.0), bias + max(part, 0.0)
-    rate = (size + 16.0) * accumulator.unit
-    low -= rate * (abs(bias) + abs(part)) if abs(part) < inf else 0.0
-    if bias > 0 and alpha >= 0:
-        low = bias * (1.0 - 4.0 * accumulator.unit)
-    if low <= 0 or (alpha < 0 and not squares < accumulator.max):
+    # some kernels keep a running sum over the channels, whose errors stay when large squares have left it
+    steps = 2.0 * (inf if x.shape is None else length(call, x.shape[1:2])[1] + size)
+    rate = (steps + 16.0) * accumulator.unit
+    low -= rate * abs(part) + 4.0 * accumulator.unit * abs(bias) if part else 0.0
+    if not low > 0 or (alpha < 0 and not squares < accumulator.max):
         call.fail(BASE, (low, high), never=False)
         return call.unknown(dtype, x.shape)
     high = high * (1.0 + rate) + accumulator.quantum
@@ -80,6 +80,8 @@ def _lrn(call: Call, x: Box) -> Box:
     below = lo * factor_high if lo < 0 else lo * factor_low
     above = hi * factor_high if hi > 0 else hi * factor_low
     born = 0
+    if not squares * (1.0 + rate) < accumulator.max:
+        born = NAN  # Inf - Inf in a running sum
     if beta < 0 and not squares < accumulator.max:
         born = NAN | PINF | NINF  # 0 * Inf
     ends_of = (below if below == below else -inf, above if above == above else inf, 4.0 * dtype.quantum)
