@@ -28,6 +28,14 @@ def pieces(weights: Array, room: int = PIECE) -> Iterator[tuple[int, int, Array]
         yield start, stop, np.asarray(weights[start:stop]).astype(np.float64)
 
 
+def _small(weights: Array, axis: int) -> tuple[Array, Array]:
+    """The sums of the positive and of the negative part along an axis, for what fits the cache."""
+    part = weights.astype(np.float64)
+    plus = np.maximum(part, 0.0)
+    np.subtract(plus, part, out=part)
+    return np.add.reduce(plus, axis=axis), np.add.reduce(part, axis=axis)
+
+
 def times(factors: Array, weights: Array) -> tuple[Array, Array]:
     """``factors @ w+`` and ``factors @ w-`` for known weights (K, N), split into their parts w = w+ - w-.
 
@@ -35,6 +43,10 @@ def times(factors: Array, weights: Array) -> tuple[Array, Array]:
     """
     count = weights.shape[1]
     one = factors.shape[1] == 1
+    if one and weights.nbytes <= PIECE:
+        plus, minus = _small(weights, 0)
+        release(weights)
+        return factors * plus, factors * minus
     rows = 1 if one else len(factors)
     positive, negative = np.zeros((rows, count)), np.zeros((rows, count))
     # wide matrices that don't fit a piece row by row are taken in columns too
@@ -55,6 +67,10 @@ def times_transposed(factors: Array, weights: Array) -> tuple[Array, Array]:
     """The same for weights of shape (N, K), whose rows are summed."""
     count, length = weights.shape
     one = factors.shape[1] == 1
+    if one and weights.nbytes <= PIECE:
+        plus, minus = _small(weights, 1)
+        release(weights)
+        return factors * plus, factors * minus
     rows = 1 if one else len(factors)
     positive, negative = np.zeros((rows, count)), np.zeros((rows, count))
     width = max(1, PIECE // weights.itemsize)
@@ -80,7 +96,9 @@ def summed(weights: Array, keep: int) -> tuple[Array, Array]:
 
 def release(array: Array) -> None:
     """Give the pages of a memory-mapped array back; they are read from the file again when they are needed."""
-    base: object = array
+    base: object = array.base
+    if base is None:
+        return
     while isinstance(base, np.ndarray) and base.base is not None:
         base = base.base
     if isinstance(base, memoryview):

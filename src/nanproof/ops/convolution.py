@@ -14,7 +14,7 @@ from nanproof.domain.partition import Cuts, at_cuts, blocks_of, everywhere, merg
 from nanproof.domain.weights import summed
 from nanproof.numerics.dtypes import DType
 from nanproof.ops.call import Call
-from nanproof.ops.flow import Sums, length, product_flags, repeated, settled_sum, sum_flags, without_finite
+from nanproof.ops.flow import Sums, length, product_flags, repeated, settled_sum, sum_flags, weighed, without_finite
 from nanproof.ops.gemm import plus
 from nanproof.ops.matmul import product_ends
 from nanproof.ops.record import Case, Op, Operand, Samples
@@ -132,7 +132,7 @@ def _per_channel(call: Call, x: Box, weights: Array, kind: tuple[bool, bool]) ->
     if not transposed:
         positive, negative = summed(weights, 1 if lo.size == 1 else 2)
         if lo.size == 1:
-            return _weighed(positive, negative, lo.reshape(()), hi.reshape(())), terms
+            return weighed(positive, negative, float(lo[0]), float(hi[0])), terms
         outer = weights.shape[0] // groups
         parts = _weighed(positive.reshape(groups, outer, inner), negative.reshape(groups, outer, inner), lo, hi)
         return Sums(*(p.sum(axis=-1).reshape(-1) for p in parts)), terms

@@ -197,8 +197,36 @@ def settled_sum(
     ``flags`` are the special values that flow in (an int, or an array over the
     blocks); ``empty`` says where no finite sum is possible.
     """
+    if np.ndim(sums.lo) and asks_for_hull(call, dtype, n):
+        sums, place = hull_of(sums), (place[0], None)
+        flags, empty = int(np.bitwise_or.reduce(flags, axis=None)), bool(np.all(empty))
     lo, hi, born = computed(call, dtype, sums, n, products=products)
     return settled(call, dtype, place, (lo, hi, 0.0), flags=flags, empty=empty, born=born)
+
+
+def asks_for_hull(call: Call, dtype: DType, n: float) -> bool:
+    """Whether one block is all that is wanted, and ``hull_of`` may give it."""
+    return call.setting.budget == 1 and n * call.setting.accumulator(dtype).unit <= 0.25
+
+
+def hull_of(sums: Sums) -> Sums:
+    """One sum for all blocks.
+
+    The error of a lower end, rate * (lo - 2 * below), is then taken from numbers
+    that are each the lowest of all blocks: with a rate below 1 the end itself,
+    lo - error = lo * (1 - rate) + 2 * rate * below, is the lowest too.
+    """
+    lo, hi, below, above = sums
+    return Sums(float(np.min(lo)), float(np.max(hi)), float(np.min(below)), float(np.max(above)))
+
+
+def weighed(positive: Array, negative: Array, lo: float, hi: float) -> Sums:
+    """Sums of w times x in [lo, hi], from the sums of the positive and the negative part of w."""
+    up, down, low, high = max(hi, 0.0), max(-lo, 0.0), max(lo, 0.0), max(-hi, 0.0)
+    below, above = -(down * positive + up * negative), up * positive + down * negative
+    if low == 0.0 == high:
+        return Sums(below, above, below, above)
+    return Sums(below + (low * positive + high * negative), above - (high * positive + low * negative), below, above)
 
 
 def partial_flags(dtype: DType, over: bool, under: bool) -> int:

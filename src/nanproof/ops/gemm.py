@@ -12,7 +12,18 @@ from nanproof.domain.moves import transposed
 from nanproof.domain.partition import Blocks, aligned, split_axis
 from nanproof.numerics.dtypes import DType
 from nanproof.ops.call import Call
-from nanproof.ops.flow import Sums, computed, length, product_flags, repeated, settled, sum_flags, without_finite
+from nanproof.ops.flow import (
+    Sums,
+    asks_for_hull,
+    computed,
+    hull_of,
+    length,
+    product_flags,
+    repeated,
+    settled,
+    sum_flags,
+    without_finite,
+)
 from nanproof.ops.matmul import known_product, product_ends
 from nanproof.ops.record import Case, Op, Operand, Samples
 
@@ -36,6 +47,8 @@ def _gemm(call: Call, a: Box, b: Box, c: Box | None = None) -> Box:
     found = known_product(a, b, shape) if plain and shape is not None and least == most > 0 else None
     if found is not None:
         sums, cuts = found
+        if asks_for_hull(call, dtype, most):
+            sums, cuts = hull_of(sums), None
     else:
         cuts = None
         if least > 0 and (without_finite(a) or without_finite(b)):

@@ -18,6 +18,7 @@ from nanproof.ops.flow import (
     repeated,
     settled_sum,
     sum_flags,
+    weighed,
     without_finite,
 )
 from nanproof.ops.record import Case, Op, Operand, Samples
@@ -143,6 +144,9 @@ def weighted(lo: Array, hi: Array, weights: Array, *, transposed: bool = False) 
     The lowest term is lo * w where w > 0 and hi * w where w < 0. Terms of one
     sign are added up apart from the others, so nothing cancels.
     """
+    if lo.size == 1:
+        positive, negative = (times_transposed if transposed else times)(np.ones((1, 1)), weights)
+        return weighed(positive, negative, float(lo[0, 0]), float(hi[0, 0]))
     n = len(lo)
     up, down = np.maximum(hi, 0.0), np.maximum(-lo, 0.0)
     low, high = np.maximum(lo, 0.0), np.maximum(-hi, 0.0)
