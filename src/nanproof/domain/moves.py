@@ -7,7 +7,7 @@ special values' places and of the relations.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import accumulate
 from math import gcd, inf
 
@@ -29,6 +29,7 @@ from nanproof.domain.partition import (
     merge_axis,
     merge_whole,
     pack,
+    refine,
     split_axis,
     union,
 )
@@ -418,6 +419,14 @@ def expanded(box: Box, shape: Shape) -> Box:
     return result
 
 
+def rearranged_known(box: Box, move: Callable[[Array], Array], shape: Shape) -> Box:
+    """Any other movement: the hull of all values, and the elements where they are known."""
+    known = None if box.known is None else move(box.known)
+    if known is not None and known.size == 0:
+        return Box(box.dtype, shape, inf, -inf, known=known)
+    return Box(box.dtype, shape, *box.hull(), box.flags, known=known)
+
+
 def hull_of(boxes: Sequence[Box], shape: Shape) -> Box:
     """Some of the values of all operands, anywhere."""
     flags = 0
@@ -435,6 +444,19 @@ def merged_over(box: Box, axes: Sequence[int]) -> Box:
     blocks = merge_whole(blocks_of(box), tuple(axes))
     cuts = tuple(None if i in axes else c for i, c in enumerate(box.cuts))
     return pack(box.dtype, box.shape, cuts, blocks)
+
+
+def cut_at(box: Box, axis: int, points: Sequence[int]) -> Box:
+    """A Box with cuts at the given inner points of one axis."""
+    assert box.shape is not None
+    size = box.shape[axis]
+    if not isinstance(size, int):
+        return box
+    inner = sorted({p for p in points if 0 < p < size})
+    if not inner:
+        return box
+    cuts = tuple((0, *inner, size) if i == axis else None for i in range(len(box.shape)))
+    return refine(box, cuts, BUDGET)
 
 
 def _spots(box: Box) -> Array | None:
