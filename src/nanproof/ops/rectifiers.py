@@ -50,10 +50,21 @@ def _slopes(f: Any, x: Pair, slope: Pair) -> Pair:
     return least(*values), most(*values)
 
 
+_SLOPED = elementwise(_slopes)
+
+
+def _prelu(call: Call, x: Box, slope: Box) -> Box:
+    """Two slopes. Some runtimes multiply by the slope everywhere: an infinite one times 0 is NaN there."""
+    result = _SLOPED(call, x, slope)
+    if not slope.flags:
+        return result
+    return Box(result.dtype, result.shape, *result.hull(), result.flags | NAN)
+
+
 PRELU = Op(
     "PRelu",
     run=_sloped,
-    bound=elementwise(_slopes),
+    bound=_prelu,
     overflow="NP204",
     infinite="NP213",
     samples=Samples(
