@@ -56,10 +56,10 @@ def pack(dtype: DType, shape: Shape, cuts: Cuts | None, blocks: Blocks, budget: 
         flags = int(np.bitwise_or.reduce(spots, axis=None)) if spots is not None else 0
         return Box(dtype, shape, float(np.min(lo)), float(np.max(hi)), flags)
     grid = tuple(1 if c is None else len(c) - 1 for c in cuts)
-    if np.shape(lo) != grid:
+    if np.shape(lo) != grid or (spots is not None and spots.shape != grid):
         lo, hi = np.broadcast_to(lo, grid), np.broadcast_to(hi, grid)
         spots = None if spots is None else np.broadcast_to(spots, grid)
-    if lo.size > budget:
+    if np.size(lo) > budget:
         cuts, blocks = coarsen(cuts, Blocks(lo, hi, spots), budget)
         return pack(dtype, shape, cuts, blocks, budget)
     flags = int(np.bitwise_or.reduce(spots, axis=None)) if spots is not None else 0
@@ -234,6 +234,8 @@ def fine(box: Box, budget: int = BUDGET) -> Box:
         return box
     if box.known.size < 2 or box.known.size > EXACT_LIMIT or box.is_point:
         return box
+    if box.known.size > budget and not box.flags:
+        return box  # only special values make seams
     cuts = tuple(everywhere(n) if isinstance(n, int) and n > 1 else None for n in box.shape)
     if box.known.size > budget:
         cuts = seams(box.known, budget)

@@ -9,7 +9,7 @@ import numpy as np
 
 from nanproof.domain.box import NAN, NINF, PINF, Box, Shape
 from nanproof.domain.moves import reshaped
-from nanproof.domain.partition import Cuts, aligned, fine
+from nanproof.domain.partition import Cuts, aligned, everywhere, fine
 from nanproof.numerics.dtypes import DType
 from nanproof.ops.call import Call
 from nanproof.ops.conditions import Attribute, Requirement
@@ -17,7 +17,7 @@ from nanproof.ops.conditions import Operand as Term
 from nanproof.ops.flow import length, product_flags, settled, sum_flags, without_finite
 from nanproof.ops.normalization import column_of, scaled
 from nanproof.ops.record import Case, Op, Operand, Samples
-from nanproof.ops.standardising import epsilon_of, standardise
+from nanproof.ops.standardising import epsilon_of, single, standardise
 
 STORED = Requirement("NP112", Term(4, "var") + Attribute("epsilon", 1e-5) > 0, NAN | PINF | NINF, operand=4)
 ROUNDINGS = 16.0
@@ -31,10 +31,54 @@ def _batch(call: Call, x: Box, scale: Box, bias: Box, mean: Box, var: Box) -> Bo
     parts = (scale, bias, mean, var)
     if any(without_finite(b) for b in (x, *parts)) or (x.shape is not None and any(n == 0 for n in x.shape)):
         return Box(x.dtype, x.shape, inf, -inf)
-    if any(not b.has_finite for b in parts):
-        return call.unknown(x.dtype, x.shape)
+    if any(b.flags or not b.has_finite for b in parts):
+        return call.unknown(x.dtype, x.shape)  # an infinite variance makes its channel constant, and so on
+    known = _known_line(call, x, parts)
+    if known is not None:
+        return known
     cuts, ends, marks = _lined_up(call, x, parts)
     return _line(call, x, (x.shape, cuts), (ends, marks))
+
+
+def _known_line(call: Call, x: Box, parts: tuple[Box, ...]) -> Box | None:
+    """The fast path, with stored statistics: each channel has one line. None for whatever else there is."""
+    if x.flags or x.shape is None or len(x.shape) < 2 or not x.dtype.is_float:
+        return None
+    if any(b.known is None or b.flags or b.known.ndim != 1 for b in parts):
+        return None
+    scale, bias, mean, var = (b.known.astype(np.float64) for b in parts)  # type: ignore[union-attr]
+    xl, xh = _ends_by_channel(x, len(scale))
+    accumulator = call.setting.accumulator(x.dtype)
+    var += epsilon_of(call, accumulator)
+    if xl is None or not var.size or not np.minimum.reduce(var) > 0.0:
+        return None
+    slope = scale / np.sqrt(var)
+    one, other = slope * (xl - mean), slope * (xh - mean)
+    steep = np.abs(slope)
+    sizes = np.maximum(-xl, xh) + np.abs(mean)
+    whole = steep * sizes + np.abs(bias)
+    slack = whole * (ROUNDINGS * accumulator.unit)
+    slack += (ROUNDINGS * accumulator.quantum) * (1.0 + sizes + np.abs(scale))
+    peak = max(float(np.maximum.reduce(whole)), float(np.maximum.reduce(steep))) * (1.0 + 8.0 * accumulator.unit)
+    if not peak + float(np.maximum.reduce(slack)) <= accumulator.max:
+        return None
+    lo, hi = np.minimum(one, other) + bias - slack, np.maximum(one, other) + bias + slack
+    if call.setting.budget == 1 or len(scale) == 1:
+        return call.settle(x.dtype, x.shape, float(np.minimum.reduce(lo)), float(np.maximum.reduce(hi)))
+    rest = len(x.shape) - 2
+    cuts: Cuts = (None, everywhere(len(scale)), *(None,) * rest)
+    grid = (1, -1, *(1,) * rest)
+    return call.settle(x.dtype, x.shape, lo.reshape(grid), hi.reshape(grid), cuts=cuts)
+
+
+def _ends_by_channel(x: Box, channels: int) -> tuple[Any, Any]:
+    """The operand's ends as numbers or by channel; (None, None) where it is cut otherwise or has no finite value."""
+    if x.cuts is None:
+        return x.lo, x.hi
+    others = any(c is not None for i, c in enumerate(x.cuts) if i != 1)
+    if others or x.cuts[1] != everywhere(channels) or not np.all(np.less_equal(x.lo, x.hi)):
+        return None, None
+    return np.reshape(x.lo, -1), np.reshape(x.hi, -1)
 
 
 def _lined_up(call: Call, x: Box, parts: tuple[Box, ...]) -> tuple[Cuts | None, list[tuple[Any, Any]], Any]:
@@ -169,7 +213,7 @@ def _blended(call: Call, old: Box, new: tuple[tuple[float, float], float], marks
 
 
 def _run(xp: Any, x: Any, scale: Any, bias: Any, mean: Any, var: Any, **attrs: Any) -> Any:  # noqa: PLR0917
-    epsilon = attrs.get("epsilon", 1e-5)
+    epsilon = single(attrs.get("epsilon", 1e-5))
     if not attrs.get("training_mode", 0):
         slope = scale / xp.sqrt(var + epsilon)
         return (x - column_of(xp, mean, x)) * column_of(xp, slope, x) + column_of(xp, bias, x)
