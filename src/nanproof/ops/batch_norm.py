@@ -37,7 +37,7 @@ def _batch(call: Call, x: Box, scale: Box, bias: Box, mean: Box, var: Box) -> Bo
     if known is not None:
         return known
     cuts, ends, marks = _lined_up(call, x, parts)
-    return _line(call, x, (x.shape, cuts), (ends, marks))
+    return _line(call, x, (x.shape, cuts), (ends, marks), flat=bool(var.flags & PINF))
 
 
 def _known_line(call: Call, x: Box, parts: tuple[Box, ...]) -> Box | None:
@@ -117,7 +117,9 @@ def _flow(x: Box, parts: tuple[Box, ...], marks: Any) -> Any:
     return (marks & np.uint8(NAN)) | np.where(infinite, np.uint8(slope), np.uint8(0))
 
 
-def _line(call: Call, x: Box, place: tuple[Shape, Cuts | None], what: tuple[list[tuple[Any, Any]], Any]) -> Box:
+def _line(
+    call: Call, x: Box, place: tuple[Shape, Cuts | None], what: tuple[list[tuple[Any, Any]], Any], *, flat: bool
+) -> Box:
     ends, marks = what
     dtype = x.dtype
     accumulator = call.setting.accumulator(dtype)
@@ -134,6 +136,8 @@ def _line(call: Call, x: Box, place: tuple[Shape, Cuts | None], what: tuple[list
     unit, quantum = accumulator.unit, accumulator.quantum
     # the sum var + eps is rounded too: what is left of a negative var is at least a quantum
     rate_low = 1.0 / np.sqrt(np.where(gone, 1.0, most))
+    if flat:  # an infinite variance leaves the bias
+        rate_low = rate_low * 0.0
     rate_high = 1.0 / np.sqrt(np.where(broken, quantum, least))
     slopes = [s * r for s in (sl, sh) for r in (rate_low, rate_high)]
     al, ah = np.minimum.reduce(slopes), np.maximum.reduce(slopes)

@@ -16,7 +16,7 @@ from nanproof.numerics.dtypes import FLOAT32, DType, by_onnx
 from nanproof.ops.call import Call
 from nanproof.ops.flow import length, partial_flags, settled, without_finite
 from nanproof.ops.record import Case, Op, Operand, Samples
-from nanproof.ops.standardising import VARIANCE, Standardised, centred_nowhere, standardise
+from nanproof.ops.standardising import VARIANCE, Standardised, centred_nowhere, single, standardise
 
 
 def _stash(call: Call, dtype: DType) -> DType:
@@ -48,7 +48,9 @@ def scaled(call: Call, x: Box, found: Standardised, scale: Box | None, bias: Box
     cuts, factor, (bl, bh) = _parameters(call, x, scale, bias)
     flags = NAN if x.flags else 0
     for b in parts:
-        flags |= b.flags | (NAN if b.flags & ~NAN else 0)
+        flags |= b.flags
+    if scale is not None and scale.flags & ~NAN:  # times a standardised number of either sign, or 0
+        flags |= NAN | PINF | NINF
     spread = np.asarray(factor) * reach
     if found.reach > limit:
         spread = np.where(np.equal(factor, 0.0), 0.0, inf)
@@ -200,14 +202,14 @@ def standard(xp: Any, x: Any, axes: tuple[int, ...], epsilon: float) -> tuple[An
 
 def _run_layer(xp: Any, x: Any, scale: Any = None, bias: Any = None, **attrs: Any) -> Any:
     axes = tuple(range(attrs.get("axis", -1) % len(x.shape), len(x.shape)))
-    y, mean, rate = standard(xp, x, axes, attrs.get("epsilon", 1e-5))
+    y, mean, rate = standard(xp, x, axes, single(attrs.get("epsilon", 1e-5)))
     y = y if scale is None else y * scale
     return (y if bias is None else y + bias), mean, rate
 
 
 def _run_rms(xp: Any, x: Any, scale: Any, axis: int = -1, epsilon: float = 1e-5, **_: Any) -> Any:
     axes = tuple(range(axis % len(x.shape), len(x.shape)))
-    return x / xp.sqrt(xp.mean(x * x, axis=axes, keepdims=True) + epsilon) * scale
+    return x / xp.sqrt(xp.mean(x * x, axis=axes, keepdims=True) + single(epsilon)) * scale
 
 
 def column_of(xp: Any, vector: Any, like: Any) -> Any:
@@ -216,13 +218,13 @@ def column_of(xp: Any, vector: Any, like: Any) -> Any:
 
 
 def _run_instance(xp: Any, x: Any, scale: Any, bias: Any, epsilon: float = 1e-5) -> Any:
-    y, _, _ = standard(xp, x, tuple(range(2, len(x.shape))), epsilon)
+    y, _, _ = standard(xp, x, tuple(range(2, len(x.shape))), single(epsilon))
     return y * column_of(xp, scale, x) + column_of(xp, bias, x)
 
 
 def _run_group(xp: Any, x: Any, scale: Any, bias: Any, **attrs: Any) -> Any:
     grouped = xp.reshape(x, (x.shape[0], attrs["num_groups"], -1))
-    y, _, _ = standard(xp, grouped, (2,), attrs.get("epsilon", 1e-5))
+    y, _, _ = standard(xp, grouped, (2,), single(attrs.get("epsilon", 1e-5)))
     return xp.reshape(y, x.shape) * column_of(xp, scale, x) + column_of(xp, bias, x)
 
 

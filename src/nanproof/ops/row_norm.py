@@ -7,13 +7,13 @@ from typing import Any
 
 from nanproof.domain.box import NAN, NINF, PINF, Box
 from nanproof.ops.call import Call
-from nanproof.ops.conditions import Attribute, Requirement
 from nanproof.ops.conditions import Operand as Term
+from nanproof.ops.conditions import Requirement
 from nanproof.ops.flow import length, settled, without_finite
 from nanproof.ops.record import Case, Op, Operand, Samples
 
 ROW = Requirement("NP111", Term(0, "the norm of a row") > 0, NAN)
-BASE = Requirement("NP112", Attribute("bias", 1.0) > 0, NAN | PINF | NINF)
+BASE = Requirement("NP112", Term(0, "bias + alpha / size * the sum of squares") > 0, NAN | PINF | NINF)
 
 
 def _lp(call: Call, x: Box) -> Box:
@@ -34,7 +34,7 @@ def _lp(call: Call, x: Box) -> Box:
     least, p = max(lo, -hi, 0.0), int(call.attr("p", 2))
     norm = least if p == 1 else least * least
     if norm < accumulator.tiny:
-        call.fail(ROW, (least, max(-lo, hi)), never=lo == hi == 0.0)
+        call.fail(ROW, (least, max(-lo, hi)), never=lo == hi == 0.0 and call.setting.runtime != "onnxruntime")
         flags |= ROW.gives
     drift = (most + 8.0) * accumulator.unit
     if drift > 0.25:
@@ -79,6 +79,9 @@ def _lrn(call: Call, x: Box) -> Box:
     factor_low = max(factor_low * (1.0 - error) - 4.0 * accumulator.quantum, 0.0)
     below = lo * factor_high if lo < 0 else lo * factor_low
     above = hi * factor_high if hi > 0 else hi * factor_low
+    if x.flags & (PINF | NINF):  # next to an infinity everything is 0
+        below, above = min(below, 0.0), max(above, 0.0)
+        flags |= PINF | NINF if beta < 0 else 0
     born = 0
     if not squares * (1.0 + rate) < accumulator.max:
         born = NAN  # Inf - Inf in a running sum

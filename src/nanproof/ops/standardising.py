@@ -42,7 +42,12 @@ class Standardised(NamedTuple):
 
 def epsilon_of(call: Call, accumulator: DType, default: float = 1e-5) -> float:
     """The epsilon as the runtime adds it: attributes are float32."""
-    return nearest(accumulator, nearest(FLOAT32, float(call.attr("epsilon", default))))
+    return nearest(accumulator, single(call.attr("epsilon", default)))
+
+
+def single(attribute: float) -> float:
+    """A number as an attribute of a model can hold it."""
+    return nearest(FLOAT32, float(attribute))
 
 
 def standardise(
