@@ -13,7 +13,7 @@ from nanproof.domain.partition import Blocks, everywhere, fine, pack
 from nanproof.model.graph import Declared, Model, Source
 from nanproof.model.ranges import Range
 from nanproof.numerics.dtypes import FLOAT32, DType
-from nanproof.numerics.rounding import at_least, at_most
+from nanproof.numerics.rounding import nearest
 
 SMALL = 1 << 16
 """Stored tensors up to this many bytes are looked at in one go."""
@@ -54,8 +54,8 @@ def ranged_box(dtype: DType, shape: Shape, chosen: Range) -> Box:
         return pack(dtype, low.shape, cuts, Blocks(low, high, None))
     lo, hi = max(chosen.lo, dtype.min), min(chosen.hi, dtype.max)
     if dtype.is_float:
-        inner = at_least(dtype, lo), at_most(dtype, hi)
-        lo, hi = inner if inner[0] <= inner[1] else (at_most(dtype, lo), at_least(dtype, hi))
+        # 0.1 stands for the dtype's 0.1, even if that is a little more
+        lo, hi = nearest(dtype, lo), nearest(dtype, hi)
     return finite(dtype, shape, lo, hi)
 
 
