@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from soundness import allowed, bound, concrete, random_cuts, spread
+from tests.ops.soundness import allowed, bound, concrete, random_cuts, spread
 
 from nanproof.domain.box import Box, of_array
 from nanproof.domain.partition import Blocks, fine, pack
@@ -93,9 +92,3 @@ def check(op: Op, case: Case, dtype: str, seed: int, *, runtime: str = "onnxrunt
     if plain and any(a.flags for a in answers):
         assert call.events, f"{op.name} {case} seed {seed}: NaN or Inf is born without an event"
     return "ran"
-
-
-def larger(case: Case, shapes: tuple[tuple[int, ...], ...]) -> Case:
-    """The same case with other shapes."""
-    operands = tuple(replace(o, shape=s) for o, s in zip(case.operands, shapes, strict=True))
-    return replace(case, operands=operands)

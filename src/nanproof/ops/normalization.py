@@ -45,8 +45,10 @@ def scaled(call: Call, x: Box, found: Standardised, scale: Box | None, bias: Box
         return Box(dtype, shape, inf, -inf)
     if any(not b.has_finite for b in parts):
         return call.unknown(dtype, shape)
+    if found.known and found.reach == inf:
+        return call.unknown(dtype, shape)
     cuts, factor, (bl, bh) = _parameters(call, x, scale, bias)
-    flags = NAN if x.flags else 0
+    flags = (NAN if x.flags else 0) | found.known
     for b in parts:
         flags |= b.flags
     if scale is not None and scale.flags & ~NAN:  # times a standardised number of either sign, or 0
@@ -123,7 +125,7 @@ def _layer(call: Call, x: Box, scale: Box | None = None, bias: Box | None = None
     born = NAN | PINF | NINF if found.born else 0
     mean = settled(call, stash, place, (*found.mean, 0.0), flags=(x.flags | NAN) if x.flags else 0, born=born)
     fastest = min(found.rate[1], stash.max)
-    rate = Box(stash, shape, 0.0, fastest, (NAN if x.flags else 0) | born)
+    rate = Box(stash, shape, 0.0, fastest, (NAN if x.flags else 0) | born | found.known)
     return (y, mean, rate)[: call.outputs]
 
 

@@ -30,6 +30,7 @@ class Standardised(NamedTuple):
 
     ``reach`` inf: no bound. ``born``: special values made on the way. ``product``:
     the largest x * r where the runtime forms it before it takes mean * r off.
+    ``known``: what a variance that isn't positive gives; reported already.
     """
 
     reach: float
@@ -38,6 +39,7 @@ class Standardised(NamedTuple):
     rate: tuple[float, float]
     born: int
     product: float = 0.0
+    known: int = 0
 
 
 def epsilon_of(call: Call, accumulator: DType, default: float = 1e-5) -> float:
@@ -77,16 +79,16 @@ def standardise(
     variance = min(far * far * (1.0 + drift) if far < 1e150 else inf, accumulator.max)
     if least <= 0.0:
         call.fail(VARIANCE, (least - eps, variance), never=False)
-        born |= VARIANCE.gives
         if one_pass:
-            return Standardised(inf, mean, variance, (0.0, inf), born)
+            return Standardised(inf, mean, variance, (0.0, inf), 0, known=VARIANCE.gives)
     rate = 0.0, (1.0 / sqrt(least) if least > 0 else inf) * (1.0 + 8.0 * unit)
     reach = _reach(far, n, drift, max(least, 0.0))
     if least < 2.0 * accumulator.tiny:
         reach *= 2.0  # squares that are subnormal lose up to all their digits, but the root halves that
     reach *= 1.0 + 12.0 * unit
     product = size * rate[1] if folded and size else 0.0
-    return Standardised(reach + 8.0 * unit * product, mean, variance, rate, born, product)
+    known = VARIANCE.gives if least <= 0.0 else 0
+    return Standardised(reach + 8.0 * unit * product, mean, variance, rate, born, product, known)
 
 
 def _reach(far: float, n: float, drift: float, eps: float) -> float:
@@ -103,12 +105,12 @@ def _reach(far: float, n: float, drift: float, eps: float) -> float:
 def centred_nowhere(call: Call, size: float, n: float, accumulator: DType) -> Standardised:
     """The same for ``x / sqrt(mean(x^2) + eps)``: no mean is taken off."""
     unit, eps = accumulator.unit, epsilon_of(call, accumulator)
-    born = 0
+    known = 0
     if eps <= 0.0:
         call.fail(VARIANCE, (0.0, size * size if size < 1e150 else inf), never=size == 0.0)
-        born = VARIANCE.gives
+        known = VARIANCE.gives
     reach = _reach(size, n, (n + 4.0) * unit, eps) * (1.0 + 12.0 * unit)
     if eps < 2.0 * accumulator.tiny:
         reach *= 2.0
     rate = 0.0, (1.0 / sqrt(eps) if eps > 0 else inf) * (1.0 + 8.0 * unit)
-    return Standardised(reach, (0.0, 0.0), size * size if size < 1e150 else inf, rate, born)
+    return Standardised(reach, (0.0, 0.0), size * size if size < 1e150 else inf, rate, 0, known=known)
