@@ -20,6 +20,7 @@ from nanproof.domain.box import Box, finite, of_array, top
 from nanproof.domain.lattice import contains, join, widen
 from nanproof.domain.moves import concatenated, merged_over, part, reshaped
 from nanproof.domain.partition import blocks_of, pack
+from nanproof.domain.series import forgotten
 from nanproof.model.lower import Program, Step
 from nanproof.numerics.dtypes import BOOL, INT64
 
@@ -200,7 +201,7 @@ class _Loop:
             if all(contains(a, b) for a, b in zip(current, after, strict=True)):
                 break
             if attempt == PATIENCE:
-                current = [top(b.dtype) for b in current]
+                current = [forgotten(b) for b in current]
             else:
                 grown = [join(a, b) for a, b in zip(current, after, strict=True)]
                 current = [widen(a, b) for a, b in zip(current, grown, strict=True)] if attempt else grown

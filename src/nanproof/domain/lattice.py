@@ -10,6 +10,7 @@ import numpy as np
 from nanproof.dims import symbol
 from nanproof.domain.box import Array, Bound, Box, Shape
 from nanproof.domain.partition import Blocks, aligned, pack
+from nanproof.domain.series import covers, joined, widened
 
 THRESHOLDS = (0.0, 1.0, 2.0**7, 2.0**16, 2.0**31, 2.0**63, 2.0**127)
 """Where a widened bound stops on its way to the dtype's limit (both signs)."""
@@ -19,6 +20,8 @@ def join(first: Box, second: Box) -> Box:
     """The smallest Box that we can write which holds everything that either holds."""
     if first is second:
         return first
+    if type(first) is not Box or type(second) is not Box:
+        return joined(first, second, join)
     shape = joined_shape(first.shape, second.shape)
     rank = 0 if shape is None else len(shape)
     if shape != first.shape or shape != second.shape:
@@ -51,6 +54,8 @@ def widen(old: Box, new: Box) -> Box:
 
     A bound that moved goes to the next of ``THRESHOLDS``, then to the dtype's limit.
     """
+    if type(old) is not Box or type(new) is not Box:
+        return widened(old, new, join, widen)
     grown = join(old, new)
     if old.shape != grown.shape or old.cuts != grown.cuts:
         lo, hi = grown.hull()
@@ -68,6 +73,8 @@ def widen(old: Box, new: Box) -> Box:
 
 def contains(outer: Box, inner: Box) -> bool:
     """Whether the outer Box certainly allows everything that the inner one does."""
+    if type(outer) is not Box or type(inner) is not Box:
+        return covers(outer, inner, contains)
     if inner.flags & ~outer.flags:
         return False
     if outer.shape is not None and outer.shape == inner.shape:
