@@ -134,7 +134,7 @@ def test_widening_ends(data: st.DataObject) -> None:
 
 def test_widening_a_loop_that_grows_ends() -> None:
     box = Box(FLOAT32, (), 0.0, 1.0)
-    for step in range(40):
+    for _ in range(20):
         lo, hi = box.hull()
         grown = Box(FLOAT32, (), lo, min(hi * 1.5 + 1.0, FLOAT32.max))
         if contains(box, grown):
@@ -142,5 +142,4 @@ def test_widening_a_loop_that_grows_ends() -> None:
         box = widen(box, grown)
     else:
         raise AssertionError("still growing")
-    assert step < 20
     assert box.hull() == (0.0, FLOAT32.max)

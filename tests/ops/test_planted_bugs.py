@@ -40,7 +40,7 @@ def cases(*attrs: dict[str, Any], shape: tuple[int, ...] = (3, 4), operands: int
 
 
 def pow_of_corners() -> Op:
-    # [-1, 2] ** 2 is [0, 4], not [1, 4]
+    """The square of [-1, 2] is within [0, 4], not [1, 4]."""
     return Op(
         "Pow",
         run=lambda xp, x, y: xp.power(x, y) if hasattr(xp, "power") else x**y,

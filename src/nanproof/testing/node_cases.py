@@ -263,12 +263,15 @@ class Share:
 
 def examined(op: str, *, samples: int = 3) -> Iterator[Outcome]:
     """All cases of an operator. What the package itself raises is a wrong answer too."""
-    for case in collected().get(op, ()):
-        try:
-            yield examine(case, samples=samples)
-        except Exception as problem:  # noqa: BLE001  # whatever an operator's record raises is the answer
-            name = type(problem).__name__
-            yield Outcome(case.name, (), wrong=[f"{case.name}: {name}: {problem}  [{_where(problem)}]"])
+    return (_guarded(case, samples) for case in collected().get(op, ()))
+
+
+def _guarded(case: NodeCase, samples: int) -> Outcome:
+    try:
+        return examine(case, samples=samples)
+    except Exception as problem:  # noqa: BLE001  # whatever an operator's record raises is the answer
+        name = type(problem).__name__
+        return Outcome(case.name, (), wrong=[f"{case.name}: {name}: {problem}  [{_where(problem)}]"])
 
 
 def _where(problem: BaseException) -> str:

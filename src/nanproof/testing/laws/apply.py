@@ -20,7 +20,7 @@ def setting(runtime: str) -> Setting:
 
 def bounded(
     subject: Subject, boxes: Sequence[Box | None], where: Setting | str = "onnxruntime"
-) -> tuple[tuple[Box, ...], list[Event]]:
+) -> tuple[tuple[Box | None, ...], list[Event]]:
     """The Boxes of the results and what went wrong."""
     used = setting(where) if isinstance(where, str) else where
     call = Call(subject.op, subject.case.attrs, used, subject.case.outputs)

@@ -67,7 +67,7 @@ def _traps(subject: Subject, drawn: Draw) -> bool:
 
 
 def _judged(
-    boxes: tuple[Box, ...], events: list[Event], results: list[Any], sample: list[Any]
+    boxes: tuple[Box | None, ...], events: list[Event], results: list[Any], sample: list[Any]
 ) -> Iterator[tuple[str, str]]:
     for i, (box, result) in enumerate(zip(boxes, results, strict=False)):
         if box is None or result is None or not _numeric(result):

@@ -51,9 +51,9 @@ def _grown(large: Box, small: Box, *, blockwise: bool) -> bool:
         return False
     outer, inner = spread(large, shape), spread(small, shape)
     with np.errstate(all="ignore"):
-        size = np.abs(outer.lo) + np.abs(outer.hi) if blockwise else max(map(abs, large.hull()))
-        room = 2.0**-48 * size + large.dtype.quantum
-        room = np.where(np.isfinite(room), room, 0.0)
+        size: Array = np.abs(outer.lo) + np.abs(outer.hi) if blockwise else max(map(abs, large.hull()))
+        reach: Array = 2.0**-48 * size + large.dtype.quantum
+        room = np.where(np.isfinite(reach), reach, 0.0)
         fits = (outer.lo - room <= inner.lo) & (inner.hi <= outer.hi + room) | (inner.lo > inner.hi)
     return bool(fits.all()) and not bool((inner.flags & ~outer.flags).any())
 
@@ -83,7 +83,7 @@ def shrunk(rng: np.random.Generator, box: Box | None) -> Box | None:
     two = one if rng.random() < 0.35 else _between(rng, box.dtype, a, b)
     low, high = np.minimum(one, two), np.maximum(one, two)
     spots = None if blocks.spots is None else blocks.spots & rng.choice([7, 7, 6, 5, 3, 0], lo.shape).astype(np.uint8)
-    if spots is not None:
+    if spots is not None and blocks.spots is not None:
         spots = np.where(void, blocks.spots, spots).astype(np.uint8)
     low, high = np.where(void, inf, low), np.where(void, -inf, high)
     return pack(box.dtype, box.shape, box.cuts, Blocks(low, high, spots if spots is not None and spots.any() else None))
@@ -163,7 +163,7 @@ def _too_wide(subject: Subject, box: Box, runtime: str) -> str | None:
     return f"of points is [{float(lo[at])!r}, {float(hi[at])!r}], wider than the error of {float(room[at]):.3g}"
 
 
-def _run_agrees(subject: Subject, boxes: Sequence[Box], drawn: Draw) -> Iterator[Breach]:
+def _run_agrees(subject: Subject, boxes: Sequence[Box | None], drawn: Draw) -> Iterator[Breach]:
     """``run`` in the Box of points, where it has a meaning for NumPy arrays."""
     from nanproof.numerics.arrays import numpy_namespace
 
@@ -188,9 +188,9 @@ def _run_agrees(subject: Subject, boxes: Sequence[Box], drawn: Draw) -> Iterator
             yield from _within(subject, (f"result {i} of run", box, found), sample)
 
 
-def _within(subject: Subject, about: tuple[str, Box, Any], sample: list[Any]) -> Iterator[Breach]:
+def _within(subject: Subject, about: tuple[str, Box | None, Any], sample: list[Any]) -> Iterator[Breach]:
     name, box, found = about
-    if found is None or np.asarray(found).dtype.kind in "OSUc":
+    if box is None or found is None or np.asarray(found).dtype.kind in "OSUc":
         return
     found = np.asarray(found)
     if box.shape is not None and (len(box.shape) != found.ndim):
