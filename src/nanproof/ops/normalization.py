@@ -11,7 +11,7 @@ import numpy as np
 from nanproof.dims import Size
 from nanproof.domain.box import NAN, NINF, PINF, Box, Shape
 from nanproof.domain.moves import reshaped
-from nanproof.domain.partition import aligned, fine
+from nanproof.domain.partition import Blocks, aligned, fine
 from nanproof.numerics.dtypes import FLOAT32, DType, by_onnx
 from nanproof.ops.call import Call
 from nanproof.ops.flow import length, partial_flags, settled, without_finite
@@ -39,7 +39,8 @@ def scaled(call: Call, x: Box, found: Standardised, scale: Box | None, bias: Box
     Scale and bias broadcast to the result, which has the operand's shape. A row with NaN or Inf is NaN.
     """
     dtype, shape, limit = x.dtype, x.shape, x.dtype.max
-    reach = min(found.reach * (1.0 + 2.0 * dtype.unit) + 2.0 * dtype.quantum if found.reach else 0.0, limit)
+    # the standardised number may be rounded to the result's dtype before it is scaled
+    low, high = (_outward(end, found.reach, dtype) for end in found.ends)
     parts = [b for b in (scale, bias) if b is not None]
     if any(without_finite(b) for b in parts):
         return Box(dtype, shape, inf, -inf)
@@ -47,18 +48,19 @@ def scaled(call: Call, x: Box, found: Standardised, scale: Box | None, bias: Box
         return call.unknown(dtype, shape)
     if found.known and found.reach == inf:
         return call.unknown(dtype, shape)
-    cuts, factor, (bl, bh) = _parameters(call, x, scale, bias)
+    cuts, (sl, sh), (bl, bh) = _parameters(call, x, scale, bias)
     flags = (NAN if x.flags else 0) | found.known
     for b in parts:
         flags |= b.flags
     if scale is not None and scale.flags & ~NAN:  # times a standardised number of either sign, or 0
         flags |= NAN | PINF | NINF
-    spread = np.asarray(factor) * reach
-    if found.reach > limit:
-        spread = np.where(np.equal(factor, 0.0), 0.0, inf)
-    low, high = bl - spread, bh + spread
-    slack = np.where(spread < inf, (spread + np.maximum(-np.asarray(bl), bh)) * (8.0 * dtype.unit), 0.0)
-    slack = slack + 4.0 * dtype.quantum
+    factor = np.maximum(-np.asarray(sl), sh)
+    corners = [np.where(np.equal(s, 0.0), 0.0, s * end) for s in (sl, sh) for end in (low, high)]
+    below, above = np.minimum.reduce(corners), np.maximum.reduce(corners)
+    sizes = np.maximum(-below, above)
+    slack = np.where(sizes < inf, (sizes + np.maximum(-np.asarray(bl), bh)) * (8.0 * dtype.unit), 0.0)
+    slack = np.where(sizes == 0.0, slack, slack + 4.0 * dtype.quantum)
+    low, high = bl + below, bh + above
     born = found.born
     if found.product and not np.max(factor) * found.product <= limit:
         born |= NAN | PINF | NINF  # the two products overflow before their difference is taken
@@ -71,21 +73,33 @@ def scaled(call: Call, x: Box, found: Standardised, scale: Box | None, bias: Box
     return settled(call, dtype, (shape, cuts), ends, flags=flags, born=born)  # type: ignore[arg-type]
 
 
+def _outward(end: float, reach: float, dtype: DType) -> float:
+    """An end of a standardised number, within its reach and the dtype, one rounding further out."""
+    end = max(min(end, reach), -reach)
+    if reach > dtype.max:
+        return end
+    return end + (2.0 if end > 0 else -2.0) * dtype.unit * abs(end) if end else 0.0
+
+
 def _parameters(call: Call, x: Box, scale: Box | None, bias: Box | None) -> tuple[Any, Any, tuple[Any, Any]]:
-    """Common cuts, the largest size of the scale, and the ends of the bias."""
+    """Common cuts, and the ends of the scale and of the bias."""
     parts = [b for b in (scale, bias) if b is not None]
     if x.shape is None or any(b.shape is None for b in parts):
         sl, sh = (1.0, 1.0) if scale is None else scale.hull()
-        return None, max(-sl, sh), (0.0, 0.0) if bias is None else bias.hull()
+        return None, (sl, sh), (0.0, 0.0) if bias is None else bias.hull()
     base = Box(x.dtype, x.shape, 0.0, 0.0)
     cuts, blocks = aligned([base, *(fine(b, call.setting.budget) for b in parts)], len(x.shape))
     ends = iter(blocks[1:])
     one, two = (next(ends) if b is not None else None for b in (scale, bias))
-    factor = 1.0 if one is None else np.maximum(np.maximum(-np.asarray(one.lo), one.hi), 0.0)
-    if two is None:
-        return cuts, factor, (0.0, 0.0)
-    void = np.asarray(two.lo) > np.asarray(two.hi)
-    return cuts, factor, (np.where(void, 0.0, two.lo), np.where(void, 0.0, two.hi))
+    return cuts, _filled(one, 1.0), _filled(two, 0.0)
+
+
+def _filled(blocks: Blocks | None, default: float) -> tuple[Any, Any]:
+    """The ends of an operand; of its blocks without a finite value, 0."""
+    if blocks is None:
+        return default, default
+    void = np.asarray(blocks.lo) > np.asarray(blocks.hi)
+    return np.where(void, 0.0, blocks.lo), np.where(void, 0.0, blocks.hi)
 
 
 def _column(box: Box | None, rank: int) -> Box | None:
@@ -143,9 +157,10 @@ def _rms(call: Call, x: Box, scale: Box | None = None) -> Box:
     _, rest, _ = _axes(call, x)
     if _empty(call, x, x.shape):
         return Box(x.dtype, x.shape, inf, -inf)
-    lo, hi = _ends(x)
     most = length(call, rest)[1] if rest is not None else inf
-    found = centred_nowhere(call, max(-lo, hi), most, _stash(call, x.dtype))
+    found = centred_nowhere(call, _ends(x), most, _stash(call, x.dtype))
+    if x.flags:  # next to an infinity everything is 0
+        found = found._replace(ends=(min(found.ends[0], 0.0), max(found.ends[1], 0.0)))
     return scaled(call, x, found, scale, None)
 
 

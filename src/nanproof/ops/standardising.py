@@ -31,6 +31,7 @@ class Standardised(NamedTuple):
     ``reach`` inf: no bound. ``born``: special values made on the way. ``product``:
     the largest x * r where the runtime forms it before it takes mean * r off.
     ``known``: what a variance that isn't positive gives; reported already.
+    ``ends``: where the standardised number lies within its reach.
     """
 
     reach: float
@@ -40,6 +41,7 @@ class Standardised(NamedTuple):
     born: int
     product: float = 0.0
     known: int = 0
+    ends: tuple[float, float] = (-inf, inf)
 
 
 def epsilon_of(call: Call, accumulator: DType, default: float = 1e-5) -> float:
@@ -75,7 +77,7 @@ def standardise(
         if not off <= accumulator.max:
             born |= NAN  # Inf - Inf
         least = eps - off
-    mean = lo - delta, hi + delta
+    mean = _mean_end(lo, -drift, accumulator), _mean_end(hi, drift, accumulator)
     variance = min(far * far * (1.0 + drift) if far < 1e150 else inf, accumulator.max)
     if least <= 0.0:
         call.fail(VARIANCE, (least - eps, variance), never=False)
@@ -91,6 +93,14 @@ def standardise(
     return Standardised(reach + 8.0 * unit * product, mean, variance, rate, born, product, known)
 
 
+def _mean_end(end: float, drift: float, accumulator: DType) -> float:
+    """An end of a computed mean: its own error outward, its sign kept."""
+    if end == 0.0:
+        return 0.0
+    moved = end + drift * abs(end) + (2.0 if drift > 0 else -2.0) * accumulator.quantum
+    return max(moved, 0.0) if end > 0.0 else min(moved, 0.0)
+
+
 def _reach(far: float, n: float, drift: float, eps: float) -> float:
     """D / sqrt(d^2 / n + eps), which rises with d, at the largest d."""
     if far == 0.0:
@@ -102,15 +112,26 @@ def _reach(far: float, n: float, drift: float, eps: float) -> float:
     return far / sqrt(below) if below > 0.0 else inf
 
 
-def centred_nowhere(call: Call, size: float, n: float, accumulator: DType) -> Standardised:
-    """The same for ``x / sqrt(mean(x^2) + eps)``: no mean is taken off."""
+def centred_nowhere(call: Call, interval: tuple[float, float], n: float, accumulator: DType) -> Standardised:
+    """The same for ``x / sqrt(mean(x^2) + eps)``: no mean is taken off, so the sign stays."""
+    lo, hi = interval
     unit, eps = accumulator.unit, epsilon_of(call, accumulator)
+    size, least = max(-lo, hi), max(lo, -hi, 0.0)
     known = 0
     if eps <= 0.0:
         call.fail(VARIANCE, (0.0, size * size if size < 1e150 else inf), never=size == 0.0)
         known = VARIANCE.gives
-    reach = _reach(size, n, (n + 4.0) * unit, eps) * (1.0 + 12.0 * unit)
+    drift = (n + 4.0) * unit
+    reach = _reach(size, n, drift, eps) * (1.0 + 12.0 * unit)
     if eps < 2.0 * accumulator.tiny:
         reach *= 2.0
-    rate = 0.0, (1.0 / sqrt(eps) if eps > 0 else inf) * (1.0 + 8.0 * unit)
-    return Standardised(reach, (0.0, 0.0), size * size if size < 1e150 else inf, rate, 0, known=known)
+    top = size * size * (1.0 + drift) + eps if size < 1e150 else inf
+    bottom = least * least * max(1.0 - drift, 0.0) + eps if least < 1e150 and eps >= 2.0 * accumulator.tiny else eps
+    # the sum of squares overflows before their mean would
+    slow = (1.0 - 8.0 * unit) / sqrt(top) if n * top < accumulator.max else 0.0
+    fast = (1.0 + 8.0 * unit) / sqrt(bottom) if bottom > 0.0 else inf
+    low = lo * fast if lo < 0.0 else lo * slow - accumulator.quantum if lo else 0.0
+    high = hi * fast if hi > 0.0 else hi * slow + accumulator.quantum if hi else 0.0
+    low, high = (max(low, 0.0) if lo >= 0.0 else low), (min(high, 0.0) if hi <= 0.0 else high)
+    ends = max(low, -reach), min(high, reach)
+    return Standardised(reach, (0.0, 0.0), min(top, accumulator.max), (0.0, fast), 0, known=known, ends=ends)
