@@ -13,6 +13,7 @@ from nanproof.ops import (
     cast,
     comparison,
     convolution,
+    einsum,
     exponential,
     filling,
     gathering,
@@ -42,6 +43,7 @@ from nanproof.ops import (
     shaping,
     slicing,
     softmax,
+    strings,
     trigonometric,
     variadic,
 )
@@ -55,6 +57,7 @@ OPS: tuple[Op, ...] = (
     *cast.OPS,
     *comparison.OPS,
     *convolution.OPS,
+    *einsum.OPS,
     *exponential.OPS,
     *filling.OPS,
     *gathering.OPS,
@@ -84,6 +87,7 @@ OPS: tuple[Op, ...] = (
     *shaping.OPS,
     *slicing.OPS,
     *softmax.OPS,
+    *strings.OPS,
     *trigonometric.OPS,
     *variadic.OPS,
 )
