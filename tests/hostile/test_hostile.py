@@ -26,9 +26,11 @@ def nested(depth: int) -> onnx.ModelProto:
     for level in range(1, depth):
         node = helper.make_node("If", ["c"], [f"inner{level}"], then_branch=graph, else_branch=graph)
         graph = helper.make_graph([node], "g", [], [helper.make_empty_tensor_value_info(f"inner{level}")])
-    return model(
+    proto = model(
         [helper.make_node("If", ["c"], ["y"], then_branch=graph, else_branch=graph)], inputs={"x": [2], "c": []}
     )
+    proto.graph.input[1].type.tensor_type.elem_type = TensorProto.BOOL
+    return proto
 
 
 def function(name: str, nodes: list[onnx.NodeProto], opset: int = 26) -> onnx.FunctionProto:

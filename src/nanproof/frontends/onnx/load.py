@@ -11,6 +11,7 @@ from nanproof.frontends.onnx.adapters import TARGET
 from nanproof.frontends.onnx.container import parse
 from nanproof.frontends.onnx.external import DataFolder
 from nanproof.frontends.onnx.read import Reader
+from nanproof.frontends.onnx.types import check_nodes
 from nanproof.model.graph import Model
 from nanproof.model.order import arrange
 from nanproof.model.roles import infer
@@ -69,7 +70,9 @@ def _load(
     graph = reader.model(container.proto, opsets, container.left)
     del container
     arrange(graph)
-    return Model(graph, max(opsets.get("", 0), TARGET), label, tuple(reader.notes), infer(graph, roles))
+    opset = max(opsets.get("", 0), TARGET)
+    check_nodes(graph, opset)
+    return Model(graph, opset, label, tuple(reader.notes), infer(graph, roles))
 
 
 def _has_record(domain: str, op: str) -> bool:

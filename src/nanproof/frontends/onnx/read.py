@@ -317,6 +317,8 @@ class Reader:
                 "export it again with an opset of 7 or more"
             )
         found = signature(domain, op, opset)
+        if found is None and not domain:  # an operator that came later than the model says: read it as it is today
+            found = signature(domain, op, TARGET)
         adapter: Adapter | None = None
         typed = False
         if not domain:
