@@ -28,7 +28,9 @@ def run_if(state: State, step: Step, *, certain: bool, run: RunLevel) -> tuple[B
     for branch in taken:
         run(state, branch, certain=certain and len(taken) == 1)
         results = [_value(state, slot) for slot in branch.outputs]
-        joined = [join(a, b) for a, b in zip(joined, results, strict=True)] if joined else results
+        labels = [state.program.names[slot] if slot >= 0 else None for slot in step.outputs]
+        pairs = zip(joined, results, labels, strict=True)
+        joined = [join(a, b, label) for a, b, label in pairs] if joined else results
         for outer, inner in zip(step.outputs, branch.outputs, strict=True):
             _carry(state, inner, outer)
     return tuple(joined)

@@ -17,7 +17,7 @@ from nanproof.analysis.branching import RunLevel
 from nanproof.analysis.state import State, Trial
 from nanproof.dims import Size, bounds, symbol
 from nanproof.domain.box import Box, finite, of_array, top
-from nanproof.domain.lattice import contains, join, widen
+from nanproof.domain.lattice import contains, join, renamed, widen
 from nanproof.domain.moves import concatenated, merged_over, part, reshaped
 from nanproof.domain.partition import blocks_of, pack
 from nanproof.domain.series import forgotten
@@ -127,6 +127,8 @@ class _Loop:
         self.state, self.step, self.body, self.run = state, step, body, run
         self.course, self.feeds = course, feeds
         self.constants = _own_constants(state, body)
+        first = 2 if course.conditional else 0
+        self.labels = [state.program.names[slot] for slot in body.inputs[first:]]
 
     def results(self, carried: list[Box], *, certain: bool) -> tuple[Box, ...]:
         """The Boxes of the node's results."""
@@ -166,6 +168,7 @@ class _Loop:
         for slot, box in self.constants:
             state.boxes[slot] = box
         formal = list(body.inputs)
+        carried = [renamed(b, label, state.setting.dims) for b, label in zip(carried, self.labels, strict=False)]
         if self.course.conditional:
             state.boxes[formal[0]] = _counter(iteration, self.course.most)
             state.boxes[formal[1]] = finite(BOOL, (), 1, 1)
@@ -203,11 +206,12 @@ class _Loop:
             if attempt == PATIENCE:
                 current = [forgotten(b) for b in current]
             else:
-                grown = [join(a, b) for a, b in zip(current, after, strict=True)]
-                current = [widen(a, b) for a, b in zip(current, grown, strict=True)] if attempt else grown
+                grown = [join(a, b, n) for a, b, n in zip(current, after, self.labels, strict=False)]
+                pairs = zip(current, grown, self.labels, strict=False)
+                current = [widen(a, b, n) for a, b, n in pairs] if attempt else grown
         with Trial(state):  # narrowing: one more pass from a fixpoint stays above every run
             _, after, _ = self._iterate(current, None, certain=False)
-        narrowed = [join(a, b) for a, b in zip(entry, after, strict=True)]
+        narrowed = [join(a, b, n) for a, b, n in zip(entry, after, self.labels, strict=False)]
         current = [n if contains(c, n) else c for c, n in zip(current, narrowed, strict=True)]
         _, after, stacked = self._iterate(current, None, certain=False)
         return [join(a, b) for a, b in zip(entry, after, strict=True)][:width], stacked
@@ -227,7 +231,7 @@ class _Loop:
         backwards = _axes(step, "scan_output_directions", len(inner) - len(carried))
         stacks = []
         for place, (axis, back) in enumerate(zip(axes, backwards, strict=True)):
-            column = [s[place] for s in slices]
+            column = [_slice(s[place], state) for s in slices]
             if back:
                 column.reverse()
             declared = state.declared.get(state.program.names[inner[len(carried) + place]])
@@ -236,6 +240,14 @@ class _Loop:
                 dtype = top(INT64).dtype if declared is None or declared.dtype is None else declared.dtype
                 stacks[-1] = Box(dtype, None, inf, -inf)
         return (*carried, *stacks)
+
+
+def _slice(box: Box, state: State) -> Box:
+    """A slice whose sizes don't mean another number in every iteration."""
+    if box.shape is None or box.known is not None:
+        return box if box.known is None or box.known.dtype != object else Box(box.dtype, box.shape, *box.hull())
+    named = renamed(box, "slice", state.setting.dims)
+    return box if named is box else Box(box.dtype, None, *box.hull(), box.flags)
 
 
 def _stacked(column: list[Box], axis: int, length: Size, shape: object, done: int | None) -> Box:
