@@ -164,7 +164,9 @@ def _rooted(call: Call, x: Box, place: Any, parts: tuple[Sums, float, Any, Any])
     accumulator = call.setting.accumulator(dtype)
     lo, hi, born = computed(call, dtype, sums, n, products=True)
     power = call.form(accumulator, "pow")
-    form = replace(power, relative=power.relative + 4.0 * accumulator.unit)
+    # 1 / p is rounded, which the logarithm of the sum makes larger; 1 and 1/2 are exact
+    inexact = 0.0 if p in {1.0, 2.0} else (90.0 if accumulator.bits == 32 else 710.0) / p * accumulator.unit
+    form = replace(power, relative=power.relative + inexact)
     # a kernel that computes wider than its operand doesn't overflow: the root of all that the sum can be
     low, high = widen(form, dtype, _power(_above_zero(lo), 1.0 / p), _power(hi, 1.0 / p))
     return settled(call, dtype, place, (_above_zero(low), high, 0.0), flags=flags, empty=empty, born=born)
