@@ -44,6 +44,7 @@ from nanproof.ops import (
     slicing,
     softmax,
     strings,
+    training,
     trigonometric,
     variadic,
 )
@@ -88,6 +89,7 @@ OPS: tuple[Op, ...] = (
     *slicing.OPS,
     *softmax.OPS,
     *strings.OPS,
+    *training.OPS,
     *trigonometric.OPS,
     *variadic.OPS,
 )
