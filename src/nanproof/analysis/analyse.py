@@ -86,7 +86,10 @@ def run(model: Model, program: Program, ranges: Mapping[str, Range], setting: Se
     declared = {**model.graph.declared, **{d.name: d for d in model.graph.inputs}}
     state = new_state(program, setting, declared)
     set_initial(state, model, ranges, fine_grained(program))
-    propagate(state)
+    try:
+        propagate(state)
+    except InputError as error:
+        raise InputError(f"{model.path}: {error}") from error
     return state
 
 

@@ -9,12 +9,14 @@ from math import inf
 
 import numpy as np
 
+from nanproof.analysis.blame import explained
 from nanproof.analysis.branching import run_if
 from nanproof.analysis.facts import RULES, limits, met
 from nanproof.analysis.loops import run_loop, run_scan
 from nanproof.analysis.masking import Masks, find_masks
 from nanproof.analysis.state import Site, State, hull_of, unbounded
 from nanproof.domain.box import INFS, NAN, NINF, PINF, Box
+from nanproof.findings.errors import InputError, InternalError
 from nanproof.model.lower import Program, Step
 from nanproof.ops.call import INEVITABLE, POSSIBLE, Call, Event
 from nanproof.ops.record import Op
@@ -43,22 +45,30 @@ def run_level(state: State, program: Program, *, certain: bool) -> None:
     """Propagate through one nesting level."""
     masks = find_masks(program)
     boxes, hulls = state.boxes, state.hulls
-    for index, step in enumerate(program.steps):
-        state.nodes += 1
-        op = step.op
-        if step.branches:
-            results = _with_branches(state, step, certain=certain)
-        elif op is None:
-            results = unbounded(state, step)
-        else:
-            results = _with_record(state, step, op, masks.get(index), certain=certain)
-        for slot, box in zip(step.outputs, results, strict=False):
-            if slot >= 0:
-                boxes[slot] = box
-                hulls[slot] = hull_of(box)
-                state.makers[slot] = step
-        for slot in masks.last_use(index, program):
-            boxes[slot] = None
+    step: Step | None = None
+    try:
+        for index, step in enumerate(program.steps):
+            state.nodes += 1
+            op = step.op
+            if step.branches:
+                results = _with_branches(state, step, certain=certain)
+            elif op is None:
+                results = unbounded(state, step)
+            else:
+                results = _with_record(state, step, op, masks.get(index), certain=certain)
+            for slot, box in zip(step.outputs, results, strict=False):
+                if slot >= 0:
+                    boxes[slot] = box
+                    hulls[slot] = hull_of(box)
+                    state.makers[slot] = step
+            for slot in masks.last_use(index, program):
+                boxes[slot] = None
+    except (InputError, InternalError):
+        raise  # told by a level further in
+    except Exception as error:
+        if step is None:
+            raise
+        raise explained(error, state, step) from error
 
 
 def _with_branches(state: State, step: Step, *, certain: bool) -> tuple[Box, ...]:

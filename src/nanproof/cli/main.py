@@ -15,7 +15,7 @@ from typing import NoReturn
 
 from nanproof import __version__
 from nanproof.cli import check, op, rule
-from nanproof.findings.errors import InputError
+from nanproof.findings.errors import InputError, InternalError
 from nanproof.findings.names import one_of
 from nanproof.findings.wording import printable
 
@@ -96,5 +96,7 @@ def _bug(error: Exception, given: Sequence[str]) -> int:
         traceback.print_exception(error)
     first = (str(error).splitlines() or [""])[0]
     what = f"{type(error).__name__}: {first}" if first else type(error).__name__
+    if isinstance(error, InternalError):  # says itself what it was
+        what = first
     how = "with the traceback above" if verbose else "with the output of the same command and -v"
     return _complain(f"{what}\nthis is a bug in nanproof {__version__}, not in your model: report it {how}", BUG)
