@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from nanproof.domain.box import ALL, Array, Bound, Box, Shape
+from nanproof.domain.box import ALL, Array, Bound, Box, Shape, of_array
 from nanproof.numerics.dtypes import DType
 
 AxisCuts: TypeAlias = "tuple[int, ...] | None"
@@ -240,6 +240,12 @@ def fine(box: Box, budget: int = BUDGET) -> Box:
     if box.known.size > budget:
         cuts = seams(box.known, budget)
     return refine(box, cuts, budget)
+
+
+def constant(dtype: DType, array: Array, budget: int = BUDGET) -> Box:
+    """The Box of a known tensor; special values (a mask's -Inf) keep their places."""
+    box = of_array(dtype, array)
+    return fine(box, budget) if box.flags else box
 
 
 def seams(array: Array, budget: int = BUDGET) -> Cuts:

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from nanproof.dims import broadcast
-from nanproof.domain.box import Array, Box, Shape, limits, of_array, top
-from nanproof.domain.partition import Blocks, aligned, pack
+from nanproof.domain.box import Array, Box, Shape, limits, top
+from nanproof.domain.partition import Blocks, aligned, constant, pack
 from nanproof.numerics import scalar
 from nanproof.numerics.dtypes import DType
 from nanproof.numerics.rounding import nearest
@@ -81,7 +81,7 @@ def _known_or(call: Call, boxes: Sequence[Box], bound: Callable[[Call, Sequence[
     if known.dtype == object:
         result.known = known
         return result
-    exact = of_array(result.dtype, known)
+    exact = constant(result.dtype, known, call.setting.budget)
     exact.form = result.form
     return exact
 

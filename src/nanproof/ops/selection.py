@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from nanproof.dims import broadcast_all
-from nanproof.domain.box import Array, Box, Shape, of_array
+from nanproof.domain.box import Array, Box, Shape
 from nanproof.domain.moves import expanded
-from nanproof.domain.partition import EXACT_LIMIT, Blocks, aligned, pack, refine, seams
+from nanproof.domain.partition import EXACT_LIMIT, Blocks, aligned, constant, pack, refine, seams
 from nanproof.numerics.dtypes import DType
 from nanproof.ops.call import Call
 from nanproof.ops.elementwise import FOLD_LIMIT
@@ -26,7 +26,7 @@ def _where(call: Call, condition: Box, x: Box, y: Box) -> Box:
     shape = _common((condition, x, y))
     known = _chosen(condition, x, y)
     if known is not None and known.dtype != object:
-        return of_array(x.dtype, known)
+        return constant(x.dtype, known, call.setting.budget)
     if condition.is_point:
         return expanded(x if condition.lo else y, shape)
     result = _joined(condition, x, y, shape)
