@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
+from pathlib import Path
 
 import numpy as np
+import onnx
 
 from nanproof.ops.record import Op
 from nanproof.testing.draws import dtype_of
 from nanproof.testing.laws import LAWS
 from nanproof.testing.laws.breach import Breach, LawError
+from nanproof.testing.models import breaches_of_model
 from nanproof.testing.single import Subject, subjects
 
+MOST = 20
 PER_SUBJECT = 2
 """Breaches of one law in one case and dtype that are worth reporting."""
 
@@ -53,8 +57,15 @@ def _where(problem: BaseException) -> str:
     return place
 
 
-def assert_sound(op: Op, *, effort: int = 40, laws: Iterable[str] = tuple(LAWS), seed: int = 0) -> None:
-    """Raise LawError with what an operator's record gets wrong.
+def assert_sound(
+    target: Op | str | Path | onnx.ModelProto,
+    *,
+    effort: int = 40,
+    laws: Iterable[str] = tuple(LAWS),
+    seed: int = 0,
+    ranges: Mapping[str, tuple[float, float]] | None = None,
+) -> None:
+    """Raise LawError with what an operator's record, or the analysis of a model, gets wrong.
 
     For people who add an operator::
 
@@ -63,8 +74,21 @@ def assert_sound(op: Op, *, effort: int = 40, laws: Iterable[str] = tuple(LAWS),
 
     The record's ``samples`` say what is drawn: ``points`` are where the operator is interesting, ``cases`` the
     ways of calling it, ``dtypes`` where it exists. A record without cases is called as an elementwise operator.
+
+    For a model (a path or a ModelProto), inputs are drawn in their ``ranges``, and ONNX Runtime's outputs must lie
+    in the Boxes that the analysis computes::
+
+        assert_sound("model.onnx", ranges={"x": (0.0, 1.0)})
+
+    ``effort`` is the number of Boxes drawn for each law, case and dtype, or of samples of a model.
     """
-    found = [b for b in islice(check(op, effort=effort, laws=laws, seed=seed), 20) if b.law != "untested"]
+    if isinstance(target, Op):
+        name = target.name
+        checked = check(target, effort=effort, laws=laws, seed=seed)
+    else:
+        name = str(target) if isinstance(target, (str, Path)) else "the model"
+        checked = breaches_of_model(target, ranges or {}, samples=effort, seed=seed)
+    found = [b for b in islice(checked, MOST) if b.law != "untested"]
     if found:
-        more = "" if len(found) < 20 else "\n(and more)"
-        raise LawError(f"{op.name} breaks {len(found)} laws:\n\n" + "\n\n".join(map(str, found)) + more)
+        more = "" if len(found) < MOST else "\n(and more)"
+        raise LawError(f"{name} breaks {len(found)} laws:\n\n" + "\n\n".join(map(str, found)) + more)

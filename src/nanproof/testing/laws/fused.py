@@ -21,6 +21,7 @@ from nanproof.testing.laws.breach import Breach, shown
 from nanproof.testing.single import OPSET, Subject, node_of, schema_of
 
 RUNTIME = "onnxruntime"
+SLIGHTLY = 1e-3
 ROUNDINGS = 256
 """How many units of rounding a kernel may be declared worse than its parts: a proof isn't lost by that."""
 OTHERWISE = {
@@ -64,6 +65,7 @@ def _no_wider(whole: Box, parts: Box, absolute: float) -> bool:
     c, d = (-inf if parts.flags & NINF else c), (inf if parts.flags & PINF else d)
     unit = whole.dtype.unit
     room = ROUNDINGS * unit * (max(abs(a), abs(b)) + 1.0) + whole.dtype.quantum + 2.0 * absolute
+    room += SLIGHTLY * (d - c) if c < d else 0.0
     return c - room <= a and b <= d + room
 
 

@@ -103,6 +103,9 @@ def _moves(subject: Subject, condition: Condition, points: Sequence[Any], broken
         torch, xp = torch_and_namespace()
     except ImportError:
         return
+    # among ordinary numbers too: at a tie of two conditions, as deep between -1 and 1, the gradient may well be 0
+    ordinary = np.linspace(-3.1, 2.9, COUNT)
+    points = [np.where(np.arange(COUNT) % 2, p, np.roll(ordinary, i)) for i, p in enumerate(points)]
     tensors = [torch.tensor(p, dtype=torch.float64, requires_grad=True) for p in points]
     margin = condition.margin(xp, tensors, subject.case.attrs)
     if not margin.requires_grad:
