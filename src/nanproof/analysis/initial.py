@@ -10,6 +10,7 @@ import numpy as np
 from nanproof.analysis.state import State, hull_of
 from nanproof.domain.box import ALL, Box, Shape, extent, finite, of_array, top
 from nanproof.domain.partition import Blocks, everywhere, fine, pack
+from nanproof.domain.series import Maybe, Series
 from nanproof.model.graph import Declared, Model, Source
 from nanproof.model.ranges import Range
 from nanproof.numerics.dtypes import FLOAT32, DType
@@ -37,11 +38,24 @@ def set_initial(state: State, model: Model, ranges: Mapping[str, Range], labelle
 
 
 def _input_box(declared: Declared | None, chosen: Range | None) -> Box:
+    if declared is not None and declared.item is not None:
+        return _wrapped(declared.kinds, _input_box(declared.item, chosen))
     dtype = FLOAT32 if declared is None or declared.dtype is None else declared.dtype
     shape = None if declared is None else declared.shape
     if chosen is None:
         return top(dtype, shape)
     return ranged_box(dtype, shape, chosen)
+
+
+def _wrapped(kinds: tuple[str, ...], item: Box) -> Box:
+    """An input that is a sequence of any length, or that may be absent. Its tensors' open sizes may differ."""
+    if not kinds:
+        return item
+    inner = _wrapped(kinds[1:], item)
+    if kinds[0] == "optional":
+        return Maybe(inner, None)
+    sizes = None if inner.shape is None else tuple(n if isinstance(n, int) else None for n in inner.shape)
+    return Series(inner, sizes, (0, None))
 
 
 def ranged_box(dtype: DType, shape: Shape, chosen: Range) -> Box:

@@ -126,7 +126,7 @@ class _Loop:
     ) -> None:
         self.state, self.step, self.body, self.run = state, step, body, run
         self.course, self.feeds = course, feeds
-        self.constants = _own_constants(state, body)
+        self.constants = own_constants(state, body)
         first = 2 if course.conditional else 0
         self.labels = [state.program.names[slot] for slot in body.inputs[first:]]
 
@@ -281,7 +281,7 @@ def _counter(iteration: int | None, most: int | None) -> Box:
     return finite(INT64, (), 0, 2.0**62 if most is None else max(most - 1, 0))
 
 
-def _own_constants(state: State, body: Program) -> list[tuple[int, Box]]:
+def own_constants(state: State, body: Program) -> list[tuple[int, Box]]:
     """Stored values that a pass over the body may drop after their last use there."""
     found: dict[int, Box] = {}
 

@@ -13,6 +13,7 @@ from nanproof.analysis.blame import explained
 from nanproof.analysis.branching import run_if
 from nanproof.analysis.facts import RULES, limits, met
 from nanproof.analysis.loops import run_loop, run_scan
+from nanproof.analysis.mapping import run_sequence_map
 from nanproof.analysis.masking import Masks, find_masks
 from nanproof.analysis.state import Site, State, hull_of, unbounded
 from nanproof.domain.box import INFS, NAN, NINF, PINF, Box
@@ -80,6 +81,8 @@ def _with_branches(state: State, step: Step, *, certain: bool) -> tuple[Box, ...
         return run_loop(state, step, certain=certain, run=run_level)
     if name == "Scan":
         return run_scan(state, step, certain=certain, run=run_level)
+    if name == "SequenceMap":
+        return run_sequence_map(state, step, certain=certain, run=run_level)
     return unbounded(state, step)
 
 

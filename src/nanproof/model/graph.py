@@ -62,11 +62,16 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """What the file says of a value. `dtype` is None for what is no tensor, `shape` is None where the rank is unknown."""
+    """What the file says of a value. `dtype` is None for what is no tensor, `shape` is None where the rank is unknown.
+
+    A sequence or an optional value says so in `kinds`, outermost first, and `item` is the tensor in it.
+    """
 
     name: str
     dtype: DType | None
     shape: tuple[Size, ...] | None
+    kinds: tuple[str, ...] = ()
+    item: Declared | None = None
 
 
 @dataclass(slots=True)

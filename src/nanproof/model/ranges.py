@@ -79,9 +79,10 @@ def decide(model: Model, user: UserRanges, weights: Weights = "model") -> dict[s
     found: dict[str, Range] = {}
     for name, item in declared.items():
         if name in given:
-            found[name] = _user_range(name, given[name], item.dtype, item.shape)
+            inner = item.item or item
+            found[name] = _user_range(name, given[name], inner.dtype, inner.shape)
         elif name not in sources:
-            found[name] = _default(item, model.roles.get(name, Role.INPUT), limits.get(name))
+            found[name] = _default(item.item or item, model.roles.get(name, Role.INPUT), limits.get(name))
     for name, source in sources.items():
         dtype = source.dtype
         if name in given:

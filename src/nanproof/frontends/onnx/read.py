@@ -382,6 +382,8 @@ class Reader:
         return rename or None
 
     def _declared(self, info: ValueInfoProto, name: str) -> Declared:
+        if info.type.HasField("sequence_type") or info.type.HasField("optional_type"):
+            return _wrapped(info.type, name)
         key = info.type.SerializeToString()  # most values of a model share a few types
         known = self.types.get(key)
         if known is None:
@@ -390,6 +392,19 @@ class Reader:
                 return Declared(name, dtype, shape)
             known = self.types[key] = (dtype, shape)
         return Declared(name, *known)
+
+
+def _wrapped(kind: TypeProto, name: str) -> Declared:
+    """Decode the type of a sequence or an optional value."""
+    kinds: list[str] = []
+    while len(kinds) < MAX_DEPTH:
+        inner = next((k for k in ("sequence", "optional") if kind.HasField(f"{k}_type")), None)
+        if inner is None:
+            break
+        kinds.append(inner)
+        kind = getattr(kind, f"{inner}_type").elem_type
+    dtype, shape, _ = _type(kind, name)
+    return Declared(name, None, None, tuple(kinds), Declared(name, dtype, shape))
 
 
 def _type(kind: TypeProto, name: str) -> tuple[DType | None, tuple[Size, ...] | None, bool]:
