@@ -14,11 +14,22 @@ from nanproof.domain.partition import Cuts, at_cuts, blocks_of, everywhere, merg
 from nanproof.domain.weights import summed
 from nanproof.numerics.dtypes import DType
 from nanproof.ops.call import Call
-from nanproof.ops.flow import Sums, length, product_flags, repeated, settled_sum, sum_flags, weighed, without_finite
+from nanproof.ops.flow import (
+    Sums,
+    asks_for_hull,
+    length,
+    product_flags,
+    repeated,
+    settled_sum,
+    sum_flags,
+    weighed,
+    weighed_hull,
+    without_finite,
+)
 from nanproof.ops.gemm import plus
 from nanproof.ops.matmul import product_ends
 from nanproof.ops.record import Case, Op, Operand, Samples
-from nanproof.ops.windows import concrete_pads, lengths, window_of
+from nanproof.ops.windows import Window, concrete_pads, lengths, window_of
 
 PHASES = 64
 """Most offsets of a transposed convolution's kernel against its stride that are told apart."""
@@ -29,9 +40,8 @@ def _conv(call: Call, x: Box, w: Box, b: Box | None = None) -> Box:
 
     Windows over padding miss some terms, so 0 joins the operand's values there.
     """
-    kernel, shape = _geometry(call, x, w)
-    padded = kernel is None or window_of(call, kernel).padded
-    return _bounded(call, (x, w, b), shape, (padded, False))
+    window, shape = _geometry(call, x, w)
+    return _bounded(call, (x, w, b), shape, (window is None or window.padded, False))
 
 
 def _conv_transpose(call: Call, x: Box, w: Box, b: Box | None = None) -> Box:
@@ -40,12 +50,14 @@ def _conv_transpose(call: Call, x: Box, w: Box, b: Box | None = None) -> Box:
     return _bounded(call, (x, w, b), shape, (True, True))
 
 
-def _geometry(call: Call, x: Box, w: Box) -> tuple[tuple[int, ...] | None, Shape]:
+def _geometry(call: Call, x: Box, w: Box) -> tuple[Window | None, Shape]:
     kernel = _kernel(call, w)
-    if kernel is None or x.shape is None or w.shape is None:
-        return kernel, None
+    if kernel is None:
+        return None, None
     window = window_of(call, kernel)
-    return kernel, (x.shape[0], w.shape[0], *lengths(window, x.shape[2:]))
+    if x.shape is None or w.shape is None:
+        return window, None
+    return window, (x.shape[0], w.shape[0], *lengths(window, x.shape[2:]))
 
 
 def _kernel(call: Call, w: Box) -> tuple[int, ...] | None:
@@ -87,6 +99,12 @@ def _bounded(call: Call, operands: tuple[Box, Box, Box | None], shape: Shape, ki
     plain = not x.flags and not w.flags
     known = w.known
     if plain and known is not None and known.size > 1 and shape is not None and (b is None or not b.flags):
+        if not transposed and x.cuts is None:
+            coarse = _one_bound(call, x, known, padded=padded)
+            if coarse is not None:
+                sums, n = coarse
+                sums = sums if b is None else plus(sums, *b.hull())
+                return settled_sum(call, dtype, (shape, None), sums, n + 2, products=True)
         return _finished(call, dtype, shape, _per_channel(call, x, known, (padded, transposed)), b)
     terms = _terms(call, w, transposed=transposed)
     xl, xh = x.hull()
@@ -116,6 +134,17 @@ def _terms(call: Call, w: Box, *, transposed: bool) -> tuple[float, float]:
         sizes = (*w.shape[:1], *w.shape[2:])
     least, most = length(call, sizes)
     return (least, most) if not transposed else (0.0, most / groups)
+
+
+def _one_bound(call: Call, x: Box, weights: Array, *, padded: bool) -> tuple[Sums, float] | None:
+    """One bound for all output channels of an operand in one block, where that is all that is asked for."""
+    terms = float(weights[0].size)
+    if not asks_for_hull(call, x.dtype, terms + 2):
+        return None
+    lo, hi = x.hull()
+    lo, hi = (min(lo, 0.0), max(hi, 0.0)) if padded else (lo, hi)
+    positive, negative = summed(weights, 1)
+    return weighed_hull(positive, negative, lo, hi), terms
 
 
 def _per_channel(call: Call, x: Box, weights: Array, kind: tuple[bool, bool]) -> tuple[Sums, float]:

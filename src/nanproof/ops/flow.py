@@ -217,7 +217,18 @@ def hull_of(sums: Sums) -> Sums:
     lo - error = lo * (1 - rate) + 2 * rate * below, is the lowest too.
     """
     lo, hi, below, above = sums
-    return Sums(float(np.min(lo)), float(np.max(hi)), float(np.min(below)), float(np.max(above)))
+    low, high = np.minimum.reduce(lo, axis=None), np.maximum.reduce(hi, axis=None)
+    bottom, top = np.minimum.reduce(below, axis=None), np.maximum.reduce(above, axis=None)
+    return Sums(float(low), float(high), float(bottom), float(top))
+
+
+def weighed_hull(positive: Array, negative: Array, lo: float, hi: float) -> Sums:
+    """``hull_of(weighed(...))`` in as few steps as there are for operands on both sides of 0."""
+    if lo > 0.0 or hi < 0.0:
+        return hull_of(weighed(positive, negative, lo, hi))
+    below = -float(np.maximum.reduce(-lo * positive + hi * negative, axis=None))
+    above = float(np.maximum.reduce(hi * positive - lo * negative, axis=None))
+    return Sums(below, above, below, above)
 
 
 def weighed(positive: Array, negative: Array, lo: float, hi: float) -> Sums:

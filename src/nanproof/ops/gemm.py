@@ -24,7 +24,7 @@ from nanproof.ops.flow import (
     sum_flags,
     without_finite,
 )
-from nanproof.ops.matmul import known_product, product_ends
+from nanproof.ops.matmul import known_product, one_bound, product_ends
 from nanproof.ops.record import Case, Op, Operand, Samples
 
 
@@ -44,8 +44,12 @@ def _gemm(call: Call, a: Box, b: Box, c: Box | None = None) -> Box:
     plain = not (a.flags or b.flags) and a.has_finite and b.has_finite
     flags: Any = 0
     empty: Any = False
-    found = known_product(a, b, shape) if plain and shape is not None and least == most > 0 else None
-    if found is not None:
+    fixed = plain and shape is not None and least == most > 0
+    one = one_bound(call, a, b, most) if fixed else None
+    found = known_product(a, b, shape) if fixed and one is None and shape is not None else None
+    if one is not None:
+        sums, cuts = one, None
+    elif found is not None:
         sums, cuts = found
         if asks_for_hull(call, dtype, most):
             sums, cuts = hull_of(sums), None

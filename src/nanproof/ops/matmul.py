@@ -13,12 +13,14 @@ from nanproof.domain.weights import times, times_transposed
 from nanproof.ops.call import Call
 from nanproof.ops.flow import (
     Sums,
+    asks_for_hull,
     length,
     product_flags,
     repeated,
     settled_sum,
     sum_flags,
     weighed,
+    weighed_hull,
     without_finite,
 )
 from nanproof.ops.record import Case, Op, Operand, Samples
@@ -55,6 +57,9 @@ def _matmul(call: Call, a: Box, b: Box) -> Box:
     if most == 0:
         return Box(dtype, shape, 0.0, 0.0)
     if shape is not None and least == most and not (a.flags or b.flags) and a.has_finite and b.has_finite:
+        one = one_bound(call, a, b, most)
+        if one is not None:
+            return settled_sum(call, dtype, (shape, None), one, most, products=True)
         found = known_product(a, b, shape)
         if found is not None:
             return settled_sum(call, dtype, (shape, found[1]), found[0], most, products=True)
@@ -95,6 +100,19 @@ def _usable(box: Box) -> bool:
         and known.size > 1
         and (box.dtype.is_float or known.size < 1 << 22)
     )
+
+
+def one_bound(call: Call, a: Box, b: Box, n: float) -> Sums | None:
+    """One bound for all channels, where that is all that is asked for: known weights, the rest in one block."""
+    if not asks_for_hull(call, a.dtype, n):
+        return None
+    if a.cuts is None and _usable(b) and b.known is not None and b.known.ndim == 2:
+        positive, negative = times(np.ones((1, 1)), b.known)
+        return weighed_hull(positive, negative, float(a.lo), float(a.hi))
+    if b.cuts is None and _usable(a) and a.known is not None and a.known.ndim == 2:
+        positive, negative = times_transposed(np.ones((1, 1)), a.known)
+        return weighed_hull(positive, negative, float(b.lo), float(b.hi))
+    return None
 
 
 def known_product(a: Box, b: Box, shape: tuple[Size, ...]) -> tuple[Sums, Cuts | None] | None:
