@@ -54,6 +54,8 @@ def scaled(call: Call, x: Box, found: Standardised, scale: Box | None, bias: Box
         flags |= b.flags
     if scale is not None and scale.flags & ~NAN:  # times a standardised number of either sign, or 0
         flags |= NAN | PINF | NINF
+    if type(sl) is float and type(bl) is float and not flags:
+        return _one_scaled(call, x, found, ((low, high), (sl, sh), (bl, bh)))
     factor = np.maximum(-np.asarray(sl), sh)
     corners = [np.where(np.equal(s, 0.0), 0.0, s * end) for s in (sl, sh) for end in (low, high)]
     below, above = np.minimum.reduce(corners), np.maximum.reduce(corners)
@@ -73,6 +75,23 @@ def scaled(call: Call, x: Box, found: Standardised, scale: Box | None, bias: Box
     return settled(call, dtype, (shape, cuts), ends, flags=flags, born=born)  # type: ignore[arg-type]
 
 
+def _one_scaled(call: Call, x: Box, found: Standardised, ends: tuple[tuple[float, float], ...]) -> Box:
+    """``scaled`` where one scale and one bias stand for all, and nothing special is among them: in floats."""
+    (low, high), (sl, sh), (bl, bh) = ends
+    dtype, limit = x.dtype, x.dtype.max
+    corners = [s * end if s else 0.0 for s in (sl, sh) for end in (low, high)]
+    below, above = min(corners), max(corners)
+    size = max(-below, above)
+    slack = (size + max(-bl, bh)) * (8.0 * dtype.unit) if size < inf else 0.0
+    slack += 4.0 * dtype.quantum if size else 0.0
+    born = found.born
+    if found.product and not max(-sl, sh) * found.product <= limit:
+        born |= NAN | PINF | NINF  # the two products overflow before their difference is taken
+    low, high = bl + below, bh + above
+    born |= partial_flags(dtype, high + slack > limit, low - slack < -limit)
+    return settled(call, dtype, (x.shape, None), (low, high, slack), born=born)
+
+
 def _outward(end: float, reach: float, dtype: DType) -> float:
     """An end of a standardised number, within its reach and the dtype, one rounding further out."""
     end = max(min(end, reach), -reach)
@@ -84,9 +103,9 @@ def _outward(end: float, reach: float, dtype: DType) -> float:
 def _parameters(call: Call, x: Box, scale: Box | None, bias: Box | None) -> tuple[Any, Any, tuple[Any, Any]]:
     """Common cuts, and the ends of the scale and of the bias."""
     parts = [b for b in (scale, bias) if b is not None]
-    if x.shape is None or any(b.shape is None for b in parts):
+    if x.shape is None or call.setting.budget == 1 or any(b.shape is None for b in parts):
         sl, sh = (1.0, 1.0) if scale is None else scale.hull()
-        return None, (sl, sh), (0.0, 0.0) if bias is None else bias.hull()
+        return None, (float(sl), float(sh)), (0.0, 0.0) if bias is None else bias.hull()
     base = Box(x.dtype, x.shape, 0.0, 0.0)
     cuts, blocks = aligned([base, *(fine(b, call.setting.budget) for b in parts)], len(x.shape))
     ends = iter(blocks[1:])
