@@ -91,3 +91,12 @@ def test_the_bound_on_normalised_rows_holds_in_the_runtime(name: str) -> None:
     largest = np.abs(session.run(None, {"x": spikes.astype(np.float32)})[0]).max()
     limit = 1.0 if name.startswith("normalise") else 2.0
     assert largest <= limit * (1 + 32 * 2.0**-24)
+
+
+def test_a_sum_over_nothing_is_0_whatever_its_terms() -> None:
+    body = "m = ReduceMax(x, ax)\n d = Sub(x, m)\n e = Exp(d)\n s = ReduceSum(e)\n y = Log(s)"
+    text = f"{HEADER}g (float[n, 3] x) => (float[a, b] y) {{ {LAST} {body} }}"
+    model = load(onnx.parser.parse_model(text))
+    ranges = {"x": (-1.0, 1.0)}
+    assert "NP101" in {f.code for f in analyse(model, Options(ranges=ranges, dims={"n": (0, 4)})).found}
+    assert not analyse(model, Options(ranges=ranges, dims={"n": (1, 4)})).found

@@ -132,3 +132,43 @@ def test_every_loop_terminates_and_is_sound(lines: list[str], trips: int | None,
     feeds: dict[str, Any] = {"x": np.array([low, high], np.float32)}
     for count in [None] if trips is not None else [0, 1, 3, 50]:
         contained(state, feeds if count is None else feeds | {"n": np.array(count)}, text)
+
+
+STOPPING = """g (float[1] x) => (float r) {{
+    n = Constant<value = int64 {{10}}>()
+    go = Constant<value = bool {{1}}>()
+    last, rows = Loop (n, go, x) <
+        body = b (int64 i, bool c, float[1] v) => (bool d, float[1] w, float[1] s) {{
+            one = Constant<value = float {{1.0}}>()
+            w = Sub(v, one)
+            s = Identity(v)
+            d = Greater(w, one)
+        }}
+    >
+    size = Shape<start = 0, end = 1>(rows)
+    count = Cast<to = 1>(size)
+    three = Constant<value = float {{3.0}}>()
+    left = Sub(count, three)
+    q = Reciprocal(left)
+    r = Squeeze(q) }}"""
+
+
+def test_a_body_that_stops_early_leaves_the_length_open() -> None:
+    report = analyse(load(onnx.parser.parse_model(HEADER + STOPPING.format())), Options(ranges={"x": (2, 9)}))
+    assert "NP104" in {f.code for f in report.found}
+
+
+def test_a_nan_that_is_carried_round_reaches_the_stacked_result() -> None:
+    text = """g (float[1] x, int64 n) => (float[k, 1] rows) {
+        go = Constant<value = bool {1}>()
+        last, rows = Loop (n, go, x) <
+            body = b (int64 i, bool c, float[1] v) => (bool d, float[1] w, float[1] s) {
+                d = Identity(c)
+                s = Identity(v)
+                one = Constant<value = float {1.0}>()
+                u = Sub(v, one)
+                w = Log(u)
+            }
+        > }"""
+    report = analyse(load(onnx.parser.parse_model(HEADER + text)), Options(ranges={"x": (2, 3), "n": (0, 50)}))
+    assert [(f.code, f.reaches) for f in report.found if f.code == "NP101"] == [("NP101", ("rows",))]

@@ -29,11 +29,38 @@ from nanproof.ops import lookup
 from nanproof.ops.call import Setting
 
 SHAPE = (3, 4)
-UNARY = ("Exp", "Log", "Sqrt", "Neg", "Abs", "Relu", "Sigmoid", "Tanh", "Reciprocal", "Softplus", "Floor", "Sign", "Erf")
+UNARY = (
+    "Exp",
+    "Log",
+    "Sqrt",
+    "Neg",
+    "Abs",
+    "Relu",
+    "Sigmoid",
+    "Tanh",
+    "Reciprocal",
+    "Softplus",
+    "Floor",
+    "Sign",
+    "Erf",
+)
 BINARY = ("Add", "Sub", "Mul", "Div", "Max", "Min", "Add", "Sub")
 REDUCE = ("ReduceMax", "ReduceMin", "ReduceSum", "ReduceMean", "ReduceL2", "ReduceSumSquare", "ReduceLogSumExp")
 COMPARE = ("Greater", "Less", "GreaterOrEqual", "LessOrEqual", "Equal")
-KINDS = ("unary", "binary", "binary", "reduce", "where", "where", "nan", "softmax", "halves", "transpose", "constant", "matmul")
+KINDS = (
+    "unary",
+    "binary",
+    "binary",
+    "reduce",
+    "where",
+    "where",
+    "nan",
+    "softmax",
+    "halves",
+    "transpose",
+    "constant",
+    "matmul",
+)
 
 
 @dataclass
@@ -90,7 +117,9 @@ def graphs(draw: Any) -> onnx.ModelProto:
             turned = g.add("Transpose", a, perm=[1, 0])
             new = g.add("Reshape", turned, g.constant(np.array(SHAPE)))
         elif kind == "constant":
-            values = draw(st.lists(st.sampled_from([0.0, 1.0, -1.0, 0.5, 1e-8, 100.0, -np.inf]), min_size=4, max_size=4))
+            values = draw(
+                st.lists(st.sampled_from([0.0, 1.0, -1.0, 0.5, 1e-8, 100.0, -np.inf]), min_size=4, max_size=4)
+            )
             new = g.add(draw(st.sampled_from(BINARY)), a, g.constant(np.array(values, np.float32)))
         elif kind == "matmul":
             weights = draw(st.lists(st.sampled_from([0.0, 1.0, -1.0, 0.5, -3.0]), min_size=16, max_size=16))
@@ -104,7 +133,9 @@ def graphs(draw: Any) -> onnx.ModelProto:
     return onnx.shape_inference.infer_shapes(model)
 
 
-RANGES = st.sampled_from([(-1, 1), (0, 1), (-10, 10), (1, 2), (-100, 100), (0, 1e-3), (-3e38, 3e38), (-1e9, 1e9), (2, 2)])
+RANGES = st.sampled_from(
+    [(-1, 1), (0, 1), (-10, 10), (1, 2), (-100, 100), (0, 1e-3), (-3e38, 3e38), (-1e9, 1e9), (2, 2)]
+)
 
 
 def check(state: State, name: str, value: np.ndarray[Any, Any]) -> None:
@@ -117,12 +148,16 @@ def check(state: State, name: str, value: np.ndarray[Any, Any]) -> None:
     for seen, flag in kinds:
         assert not seen.any() or box.flags & flag, f"{name}: {value} is special, {box}"
     usual = value[np.isfinite(value)].astype(np.float64)
-    assert usual.size == 0 or (lo <= usual.min() and usual.max() <= hi), f"{name}: {usual.min()}..{usual.max()} not in {box}"
+    assert usual.size == 0 or (lo <= usual.min() and usual.max() <= hi), (
+        f"{name}: {usual.min()}..{usual.max()} not in {box}"
+    )
 
 
 @pytest.mark.parametrize("budget", [1, 4096])
 @given(graphs(), RANGES, RANGES, st.integers(0, 2**31))
-def test_what_the_runtime_computes_lies_in_the_boxes(budget: int, proto: onnx.ModelProto, rx: Any, rz: Any, seed: int) -> None:
+def test_what_the_runtime_computes_lies_in_the_boxes(
+    budget: int, proto: onnx.ModelProto, rx: Any, rz: Any, seed: int
+) -> None:
     names = [o.name for o in proto.graph.output]
     options = ort.SessionOptions()
     options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL

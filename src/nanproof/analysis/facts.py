@@ -227,8 +227,10 @@ def _sum_of_shifted_exponentials(
     if exp is None or box is None or not _plain(box):
         return None
     axes, wanted = shifted_rows(state, exp.inputs[0]), reduced_axes(state, step)
-    if axes is None or wanted is None or not set(axes) <= set(wanted):
+    if axes is None or wanted is None or not set(axes) <= set(wanted) or box.shape is None:
         return None
+    if any(bounds(box.shape[axis], state.setting.dims)[0] < 1 for axis in wanted):
+        return None  # a sum over nothing is 0
     one = widen(error_form(state.setting.runtime, "exp", box.dtype), box.dtype, 1.0, 1.0)[0]
     return one, inf
 

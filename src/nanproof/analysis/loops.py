@@ -39,7 +39,8 @@ class Course:
     """How many iterations there may be, and how an iteration is fed.
 
     ``most`` None is unbounded. ``conditional`` says that the body's first result
-    decides whether to go on.
+    decides whether to go on. ``length`` names the number of iterations where it
+    isn't ``least`` and ``most`` at once.
     """
 
     least: int
@@ -60,7 +61,7 @@ def run_loop(state: State, step: Step, *, certain: bool, run: RunLevel) -> tuple
         least, most = 0, 0
     elif go is not None and go.hull()[0] < 1:
         least = 0
-    length: Size = least if least == most else symbol(f"trips_{step.node.name or step.outputs[0]}")
+    length: Size = symbol(f"{state.program.names[step.outputs[0]]}@trips")
     loop = _Loop(state, step, body, run, Course(least, most, length, conditional=True))
     return loop.results(carried, certain=certain)
 
@@ -128,6 +129,7 @@ class _Loop:
         self.course, self.feeds = course, feeds
         self.constants = own_constants(state, body)
         first = 2 if course.conditional else 0
+        self.always = True  # whether the body's condition, if it has one, surely lets every iteration go on
         self.labels = [state.program.names[slot] for slot in body.inputs[first:]]
 
     def results(self, carried: list[Box], *, certain: bool) -> tuple[Box, ...]:
@@ -146,7 +148,7 @@ class _Loop:
                 low, high = go.hull()
                 if high <= 0:
                     return self._finished(carried, slices, done)
-                decided = low >= 1
+                decided = self.always = low >= 1
         if self.course.most == done:
             self._recount(counted, done)
             return self._finished(carried, slices, done)
@@ -213,20 +215,25 @@ class _Loop:
             _, after, _ = self._iterate(current, None, certain=False)
         narrowed = [join(a, b, n) for a, b, n in zip(entry, after, self.labels, strict=False)]
         current = [n if contains(c, n) else c for c, n in zip(current, narrowed, strict=True)]
-        _, after, stacked = self._iterate(current, None, certain=False)
+        go, after, stacked = self._iterate(current, None, certain=False)
+        self.always = self.always and (go is None or go.hull()[0] >= 1)
         return [join(a, b) for a, b in zip(entry, after, strict=True)][:width], stacked
 
     def _finished(self, carried: list[Box], slices: list[list[Box]], done: int | None) -> tuple[Box, ...]:
         """Carry what flowed through the body to the node's results, and stack the slices."""
         state, step, body = self.state, self.step, self.body
         inner = body.outputs[1:] if self.course.conditional else body.outputs
+        # what is carried round may come out of any result in a later iteration
+        around = [i for slot in inner[: len(carried)] for i in state.origins.get(slot, ())]
         for outer, slot in zip(step.outputs, inner, strict=False):
-            found = (*state.origins.get(outer, ()), *state.origins.get(slot, ()))
+            found = (*state.origins.get(outer, ()), *state.origins.get(slot, ()), *around)
             if found:
                 state.origins[outer] = tuple(dict.fromkeys(found))
             if slot in state.weak:
                 state.weak.add(outer)
-        length = self.course.length if done is None else done
+        course = self.course
+        sure = course.least if course.least == course.most and self.always else course.length
+        length: Size = sure if done is None else done
         axes = _axes(step, "scan_output_axes", len(inner) - len(carried))
         backwards = _axes(step, "scan_output_directions", len(inner) - len(carried))
         stacks = []
