@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from linecache import getline
+from math import inf
 
 from nanproof.analysis.explain import because
 from nanproof.analysis.precision import precision_causes
 from nanproof.analysis.propagate import verdict_of
 from nanproof.analysis.state import Site, State, key
 from nanproof.domain.box import NAN, NINF, PINF
-from nanproof.findings.finding import Finding, stable_id
+from nanproof.findings.finding import EMPTY, Finding, stable_id
 from nanproof.findings.location import Location
 from nanproof.findings.report import SiteCounts
 from nanproof.findings.verdict import Verdict
@@ -23,6 +24,11 @@ ASSUMED = "follows only from an assumed range"
 MASKED = "masked: reaches no output"
 
 _FLAG_NAMES = ((NAN, "nan"), (PINF, "+inf"), (NINF, "-inf"))
+
+
+def _ordered(ends: tuple[float, float]) -> tuple[float, float]:
+    """An interval to show: anything, where an attribute that is NaN left no ends."""
+    return ends if ends[0] <= ends[1] or ends == EMPTY else (-inf, inf)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +99,7 @@ def _finding(state: State, site: Site, reaches: tuple[str, ...], whys: dict[str,
         node=node,
         operand=event.operand,
         operand_name=operand_name,
-        interval=event.ends,
+        interval=_ordered(event.ends),
         may=tuple(name for bit, name in _FLAG_NAMES if event.gives & bit),
         invalid=invalid,
         needs=event.needs,

@@ -38,6 +38,9 @@ FEW = 64
 """Groups of reshaped axes with at most so many elements are cut to single elements."""
 
 
+MAX_RANK = 64
+"""Most axes that NumPy's arrays have."""
+
 LONGEST_TRACK = 12
 """Relations end after so many movements: a track is part of a key, and keys are compared."""
 
@@ -228,6 +231,8 @@ def part(box: Box, axis: int, span: tuple[int, int, int]) -> Box:
     else:
         if stride == 1:
             result = _neighbours(box, axis, points, (start, stop))
+        elif count > EXACT_LIMIT:
+            result = some(box, axis, count)
         else:
             result = _picked(box, axis, points, np.arange(start, stop, stride), shape)
         result.known = known
@@ -404,7 +409,7 @@ def expanded(box: Box, shape: Shape) -> Box:
         return Box(box.dtype, shape, *box.hull(), box.flags)
     extra = len(shape) - len(box.shape)
     known = None
-    if box.known is not None and all(isinstance(n, int) for n in shape):
+    if box.known is not None and _holdable(shape, box.known.size):
         known = np.broadcast_to(box.known, shape)  # type: ignore[arg-type]
     if any(n == 0 for n in shape):
         return Box(box.dtype, shape, inf, -inf, known=known)
@@ -417,6 +422,16 @@ def expanded(box: Box, shape: Shape) -> Box:
         result.known = known
     result.form = carried(box, None)
     return result
+
+
+def _holdable(shape: tuple[Size, ...], size: int) -> bool:
+    """Whether known elements may be kept in a larger shape: a later movement may spread them out in memory."""
+    total = 1
+    for n in shape:
+        if not isinstance(n, int):
+            return False
+        total *= n
+    return len(shape) <= MAX_RANK and total <= max(EXACT_LIMIT, size)
 
 
 def rearranged_known(box: Box, move: Callable[[Array], Array], shape: Shape) -> Box:

@@ -8,16 +8,18 @@ engine finds out by comparing it.
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import prod
 from typing import Any
 
 import numpy as np
 
 from nanproof.domain.box import NAN, NINF, PINF, Array, Box
-from nanproof.domain.partition import Blocks, blocks_of, pack
+from nanproof.domain.partition import EXACT_LIMIT, Blocks, blocks_of, pack
 from nanproof.numerics.dtypes import BOOL, STRING
 from nanproof.ops.call import Call
 from nanproof.ops.classes import elementwise
 from nanproof.ops.elementwise import Elementwise, Pair, anything
+from nanproof.ops.operands import numeric
 from nanproof.ops.pairs import space
 from nanproof.ops.record import Case, Op, Operand, Samples
 
@@ -57,9 +59,9 @@ def compared(rule: Callable[..., Pair]) -> Callable[..., Box]:
 
 def decided(result: Box) -> Box:
     """Write down the elements of a Box of bools that are all the same."""
-    shape = result.shape
-    if result.known is None and result.is_point and shape is not None and all(isinstance(n, int) for n in shape):
-        result.known = np.broadcast_to(np.bool_(result.lo != 0), shape)  # type: ignore[arg-type]
+    shape = numeric(result.shape)
+    if result.known is None and result.is_point and shape is not None and prod(shape) <= EXACT_LIMIT:
+        result.known = np.broadcast_to(np.bool_(result.lo != 0), shape)
     return result
 
 

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from math import inf
+from math import inf, prod
 from typing import Any
 
 import numpy as np
 
 from nanproof.dims import broadcast
 from nanproof.domain.box import Array, Box, Shape, limits, top
-from nanproof.domain.partition import Blocks, aligned, constant, pack
+from nanproof.domain.partition import EXACT_LIMIT, Blocks, aligned, constant, pack
 from nanproof.numerics import scalar
 from nanproof.numerics.dtypes import DType
 from nanproof.numerics.rounding import nearest
@@ -99,6 +99,8 @@ def folded(call: Call, boxes: Sequence[Box]) -> Array | None:
             return None  # runtimes differ in how they compute small floats
         arrays.append(box.known)
     try:
+        if prod(np.broadcast_shapes(*[array.shape for array in arrays])) > EXACT_LIMIT:
+            return None
         result = np.asarray(op.run(np, *arrays, **call.attrs))
     except (TypeError, ValueError, ZeroDivisionError):
         return None  # symbolic sizes that this operator has no meaning for

@@ -10,10 +10,10 @@ import numpy as np
 from nanproof.dims import Size, interval
 from nanproof.domain.box import Array, Box, Shape
 from nanproof.domain.moves import carried, merged_over, part, reshaped, taken
-from nanproof.domain.partition import blocks_of, pack
+from nanproof.domain.partition import EXACT_LIMIT, blocks_of, pack
 from nanproof.numerics.dtypes import INT64
 from nanproof.ops.call import Call
-from nanproof.ops.operands import FEW, MOST, axis_in, exactly, one_size, polished
+from nanproof.ops.operands import FEW, MOST, axis_in, counted, exactly, one_size, polished
 from nanproof.ops.record import Case, Op, Operand, Samples
 from nanproof.ops.shaping import flat, run_reshape
 from nanproof.ops.slicing import along
@@ -71,7 +71,7 @@ def _gather(call: Call, x: Box, indices: Box) -> Box:
     size = x.shape[axis]
     places = _places(indices, size)
     if places is not None:
-        if x.known is not None and x.known.size <= FEW and x.cuts is None:
+        if x.known is not None and x.known.size <= FEW and places.size <= MOST and x.cuts is None:
             picked = np.asarray(np.take(x.known, places, axis=axis))
             return polished(call, Box(x.dtype, picked.shape, *_hull_of(picked, x), x.flags, known=picked))
         if places.ndim < 2:
@@ -213,7 +213,8 @@ def _gather_nd(call: Call, x: Box, indices: Box) -> Box:
     shape: tuple[Size, ...] = (*indices.shape[:-1], *rest)
     if any(n == 0 for n in shape):
         return Box(x.dtype, shape, inf, -inf)
-    exact = exactly(call, (x, indices)) if x.known is not None else None
+    few = (count := counted(shape)) is not None and count <= EXACT_LIMIT
+    exact = exactly(call, (x, indices)) if few and x.known is not None else None
     if exact is not None and exact[0].shape == shape:
         return polished(call, Box(x.dtype, shape, *x.hull(), x.flags, known=exact[0]))
     whole = merged_over(x, tuple(range(batch + depth)))

@@ -12,7 +12,7 @@ from nanproof.dims import Dim, ShapeError, Size
 from nanproof.domain.box import Box, finite
 from nanproof.domain.moves import concatenated, hull_of, merged_over, part, reshaped, some, taken
 from nanproof.ops.call import Call
-from nanproof.ops.operands import axes_in, ints, polished, sizes
+from nanproof.ops.operands import MOST, axes_in, ints, polished, sizes
 from nanproof.ops.record import Case, Op, Operand, Samples
 from nanproof.ops.shaping import integers
 from nanproof.ops.slicing import along
@@ -100,6 +100,8 @@ def _padded(x: Box, axis: int, counts: tuple[Size, Size], mode: str, fill: Box) 
             before, after, size = max(before, 0), max(after, 0), x.shape[axis]  # type: ignore[index]
         if before == after == 0:
             return x
+        if mode != "constant" and int(size) + before + after > MOST:  # type: ignore[arg-type]
+            return some(x, axis, size + before + after)
         if mode != "constant":
             return taken(x, axis, _places(int(size), before, after, mode))  # type: ignore[arg-type]
         ends = [_block(x, axis, n, fill) for n in (before, after)]

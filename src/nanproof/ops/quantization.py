@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from nanproof.dims import Size
+from nanproof.dims import ShapeError, Size
 from nanproof.domain.box import ALL, INFS, NAN, NINF, PINF, Array, Box, of_array
 from nanproof.domain.moves import merged_over, reshaped
 from nanproof.domain.partition import EXACT_LIMIT, Blocks, Cuts, aligned, fine, pack
@@ -55,6 +55,10 @@ def _lined_up_box(call: Call, x: Box, parameter: Box) -> Box:
         return parameter
     size = x.shape[axis]
     if parameter.known is not None and isinstance(size, int) and parameter.known.size * block <= EXACT_LIMIT:
+        if size > parameter.known.shape[axis] * block:
+            raise ShapeError(
+                f"{parameter.known.shape[axis]} blocks of {block} do not cover the {size} elements of axis {axis}"
+            )
         places = np.arange(size) // block
         return of_array(parameter.dtype, np.take(parameter.known, places, axis=axis))
     whole = merged_over(parameter, (axis,))

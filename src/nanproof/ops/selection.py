@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import inf
+from math import inf, prod
 from typing import Any
 
 import numpy as np
@@ -66,10 +66,9 @@ def _chosen(condition: Box, x: Box, y: Box) -> Array | None:
     mask, first, second = condition.known, x.known, y.known
     if mask is None or first is None or second is None:
         return None
-    if max(mask.size, first.size, second.size) > FOLD_LIMIT:
+    if prod(np.broadcast_shapes(mask.shape, first.shape, second.shape)) > FOLD_LIMIT:
         return None
-    chosen: Array = np.asarray(np.where(mask, first, second))
-    return chosen if chosen.size <= FOLD_LIMIT else None
+    return np.asarray(np.where(mask, first, second))
 
 
 def _common(boxes: tuple[Box, ...]) -> Shape:

@@ -13,7 +13,7 @@ from nanproof.domain.moves import concatenated, part, reshaped, some
 from nanproof.domain.series import MOST_ITEMS, Series, listed, merged, series_of, with_one_of
 from nanproof.numerics.dtypes import FLOAT32, INT64, by_onnx
 from nanproof.ops.call import Call
-from nanproof.ops.operands import axis_in, of_size, one, sizes
+from nanproof.ops.operands import MOST, axis_in, of_size, one, sizes
 from nanproof.ops.record import Case, Op, Operand, Samples
 from nanproof.ops.shaping import integers
 from nanproof.ops.slicing import along
@@ -199,6 +199,8 @@ def _parts(size: Size, split: tuple[Size, ...] | None, *, even: bool) -> list[Si
     each = 1 if split is None else split[0]
     if not isinstance(size, int) or not isinstance(each, int) or each < 1:
         return [size] if size == each else None
+    if size > each * MOST:
+        return None
     return [min(each, size - i) for i in range(0, size, each)]
 
 

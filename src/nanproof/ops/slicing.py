@@ -160,6 +160,8 @@ def _run_split(xp: Any, x: Any, split: Any = None, *, axis: int = 0, num_outputs
 def _split(call: Call, x: Box, split: Box | None = None) -> tuple[Box, ...]:
     """Data movement: neighbouring parts of one axis."""
     count = call.attr("num_outputs") or call.outputs
+    if split is None and count != call.outputs:
+        raise ShapeError(f"Split into {count} parts, and the node has {call.outputs} outputs")
     if x.shape is None:
         return (reshaped(x, None),) * count
     axis = axis_in(call.attr("axis", 0), len(x.shape))

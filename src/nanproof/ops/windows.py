@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,8 +11,8 @@ import numpy as np
 from nanproof.dims import ShapeError, Size, conv_length
 from nanproof.ops.call import Call
 
-MOST_PLACES = 1 << 16
-"""Most places of a window along one axis that are looked at one by one."""
+MOST_TAPS = 1 << 20
+"""Most elements under all places of a window along one axis that are looked at one by one."""
 
 
 class Window(NamedTuple):
@@ -26,7 +27,7 @@ class Window(NamedTuple):
     @property
     def size(self) -> int:
         """How many elements it covers."""
-        return int(np.prod(self.kernel, dtype=np.int64))
+        return prod(self.kernel)
 
     @property
     def padded(self) -> bool:
@@ -41,15 +42,23 @@ def window_of(call: Call, kernel: Sequence[int]) -> Window:
     auto = call.attr("auto_pad", "NOTSET")
     auto = auto.decode() if isinstance(auto, bytes) else auto
     flat = tuple(int(p) for p in call.attr("pads", (0,) * (2 * rank)))
+    if len(flat) != 2 * rank:
+        raise ShapeError(f"a window over {rank} axes has {len(flat)} pads: two an axis are needed")
     pads: tuple[tuple[int, int], ...] | None = tuple(zip(flat[:rank], flat[rank:], strict=True))
     if auto == "VALID":
         pads = ((0, 0),) * rank
     elif auto in {"SAME_UPPER", "SAME_LOWER"}:
         pads = None
+    strides, dilations = call.attr("strides", ones), call.attr("dilations", ones)
+    for what, found in (("kernel", kernel), ("strides", strides), ("dilations", dilations)):
+        if len(found) != rank or any(n < 1 for n in found):
+            raise ShapeError(
+                f"a window over {rank} axes has the {what} {list(found)[:8]}: one number of at least 1 an axis is needed"
+            )
     return Window(
         tuple(int(k) for k in kernel),
-        tuple(int(s) for s in call.attr("strides", ones)),
-        tuple(int(d) for d in call.attr("dilations", ones)),
+        tuple(int(s) for s in strides),
+        tuple(int(d) for d in dilations),
         pads,
         bool(call.attr("ceil_mode", 0)),
     )
@@ -58,6 +67,8 @@ def window_of(call: Call, kernel: Sequence[int]) -> Window:
 def lengths(window: Window, sizes: Sequence[Size]) -> tuple[Size, ...]:
     """The number of places of the window along every axis."""
     found: list[Size] = []
+    if len(sizes) != len(window.strides):
+        raise ShapeError(f"a window over {len(window.strides)} axes does not fit an image of {len(sizes)}")
     for i, size in enumerate(sizes):
         stride = window.strides[i]
         if window.pads is None:
@@ -91,7 +102,7 @@ def _bare_along(window: Window, axis: int, size: Size) -> bool:
         except ShapeError:
             return True
         fronts = {window.pads[axis][0]}
-    if places > MOST_PLACES:
+    if places * kernel > MOST_TAPS:
         return dilation > 1 or max(fronts) >= kernel
     for front in fronts:
         at = np.arange(places)[:, None] * stride - front + np.arange(kernel)[None] * dilation
