@@ -74,7 +74,7 @@ def run_level(state: State, program: Program, *, certain: bool) -> None:
 
 def _with_branches(state: State, step: Step, *, certain: bool) -> tuple[Box, ...]:
     """Control flow; other operators with bodies have no bound yet."""
-    name = step.node.op
+    name = "" if step.node.domain else step.node.op
     if name == "If":
         return run_if(state, step, certain=certain, run=run_level)
     if name == "Loop":
