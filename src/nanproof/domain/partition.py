@@ -202,8 +202,9 @@ def exact_blocks(array: Array, cuts: Cuts) -> Blocks:
     ):
         return Blocks(wide, wide, None)  # every element is a block
     if array.dtype.kind in "iu" and array.dtype.itemsize == 8 and np.abs(wide).max() > 2.0**53:
-        lo = _reduced(np.minimum, np.nextafter(wide, -inf), cuts)
-        return Blocks(lo, _reduced(np.maximum, np.nextafter(wide, inf), cuts), None)
+        large = np.abs(wide) > 2.0**53  # the others are float64 numbers as they are
+        lo = _reduced(np.minimum, np.where(large, np.nextafter(wide, -inf), wide), cuts)
+        return Blocks(lo, _reduced(np.maximum, np.where(large, np.nextafter(wide, inf), wide), cuts), None)
     usual = np.isfinite(wide)
     if usual.all():
         return Blocks(_reduced(np.minimum, wide, cuts), _reduced(np.maximum, wide, cuts), None)
