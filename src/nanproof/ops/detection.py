@@ -147,7 +147,9 @@ def _run_roi_align(xp: Any, x: Any, rois: Any, places: Any, **attrs: Any) -> Any
     result = np.zeros((len(table), image.shape[1], height, width))
     for i, (x1, y1, x2, y2) in enumerate(table - (0.5 if half else 0.0)):
         w, h = (x2 - x1, y2 - y1) if half else (max(x2 - x1, 1.0), max(y2 - y1, 1.0))
-        across, down = ratio or max(ceil(w / width), 1), ratio or max(ceil(h / height), 1)
+        across, down = ratio or ceil(w / width), ratio or ceil(h / height)
+        if across <= 0 or down <= 0:
+            continue  # corners in the wrong order: there is nothing to look at
         for row in range(height):
             for column in range(width):
                 ys = [y1 + (row + (k + 0.5) / down) * h / height for k in range(down)]
