@@ -17,7 +17,7 @@ from nanproof.analysis.branching import RunLevel
 from nanproof.analysis.state import State, Trial
 from nanproof.dims import Size, bounds, symbol
 from nanproof.domain.box import Box, finite, of_array, top
-from nanproof.domain.lattice import contains, join, renamed, widen
+from nanproof.domain.lattice import contains, join, renamed, unrelated, widen
 from nanproof.domain.moves import concatenated, merged_over, part, reshaped
 from nanproof.domain.partition import blocks_of, pack
 from nanproof.domain.series import forgotten
@@ -139,7 +139,7 @@ class _Loop:
         done, decided = 0, True
         counted = (self.state.total, self.state.nodes)
         limit = min(UNROLLED, max(1, UNROLLED_NODES // max(1, len(self.body.steps))))
-        while decided and done < self.course.least and done < limit:
+        while decided and done < self.course.least and done < limit and self.state.work < self.state.most_work:
             go, carried, stacked = self._iterate(carried, done, certain=certain)
             counted = counted if done else (self.state.total, self.state.nodes)
             slices.append(stacked)
@@ -198,12 +198,15 @@ class _Loop:
 
     def _fixpoint(self, carried: list[Box], width: int) -> tuple[list[Box], list[Box]]:
         """Carried values after any number of further iterations, and any slice."""
+        if self.state.work >= self.state.most_work:
+            return self._given_up(carried, width)
         state = self.state
-        entry, current = carried, carried
+        # a relation of the values on entry says nothing of later ones
+        entry, current = carried, [unrelated(b) for b in carried]
         for attempt in range(PATIENCE + 1):
             with Trial(state):
                 _, after, _ = self._iterate(current, None, certain=False)
-            if all(contains(a, b) for a, b in zip(current, after, strict=True)):
+            if all(contains(a, b, n) for a, b, n in zip(current, after, self.labels, strict=False)):
                 break
             if attempt == PATIENCE:
                 current = [forgotten(b) for b in current]
@@ -214,10 +217,18 @@ class _Loop:
         with Trial(state):  # narrowing: one more pass from a fixpoint stays above every run
             _, after, _ = self._iterate(current, None, certain=False)
         narrowed = [join(a, b, n) for a, b, n in zip(entry, after, self.labels, strict=False)]
-        current = [n if contains(c, n) else c for c, n in zip(current, narrowed, strict=True)]
+        current = [unrelated(n) if contains(c, n) else c for c, n in zip(current, narrowed, strict=True)]
         go, after, stacked = self._iterate(current, None, certain=False)
         self.always = self.always and (go is None or go.hull()[0] >= 1)
         return [join(a, b) for a, b in zip(entry, after, strict=True)][:width], stacked
+
+    def _given_up(self, carried: list[Box], width: int) -> tuple[list[Box], list[Box]]:
+        """Any values at all, and one pass over the body for its sites."""
+        self.state.notes["loops within loops are too much work: what some of them carry is taken as any value"] = None
+        current = [forgotten(b) for b in carried]
+        go, _, stacked = self._iterate(current, None, certain=False)
+        self.always = self.always and (go is None or go.hull()[0] >= 1)
+        return current[:width], stacked
 
     def _finished(self, carried: list[Box], slices: list[list[Box]], done: int | None) -> tuple[Box, ...]:
         """Carry what flowed through the body to the node's results, and stack the slices."""

@@ -47,6 +47,8 @@ def run_level(state: State, program: Program, *, certain: bool) -> None:
     masks = find_masks(program)
     boxes, hulls = state.boxes, state.hulls
     step: Step | None = None
+    if program is not state.program:
+        state.work += len(program.steps) + 1
     try:
         for index, step in enumerate(program.steps):
             state.nodes += 1

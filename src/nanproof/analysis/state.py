@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from nanproof.analysis.labelling import levels
 from nanproof.domain.box import Box, top
 from nanproof.model.graph import Declared
 from nanproof.model.lower import Program, Step
 from nanproof.numerics.dtypes import FLOAT32
 from nanproof.ops.call import Event, Setting
+
+
+WORK, WORK_EACH = 20_000, 100
+"""What loops may cost: so many visits, and so many for each node in a body (one loop by itself stays below that)."""
 
 
 @dataclass(slots=True)
@@ -49,6 +54,9 @@ class State:
     sites: list[Site] = field(default_factory=list)
     total: int = 0
     nodes: int = 0
+    work: int = 0
+    """Visits of nodes within bodies, trials included: loops within loops multiply, and are given up past ``most_work``."""
+    most_work: int = 0
     unknown: dict[str, int] = field(default_factory=dict)
     makers: dict[int, Step] = field(default_factory=dict)
     declared: Mapping[str, Declared] = field(default_factory=dict)
@@ -58,7 +66,8 @@ class State:
 def new_state(program: Program, setting: Setting, declared: Mapping[str, Declared] | None = None) -> State:
     """A state in which nothing is known yet. ``declared`` is what the file says of values."""
     blank: list[Box | None] = [None] * program.size
-    return State(setting, program, blank, list(blank), declared=declared or {})
+    within = sum(len(level.steps) for level in levels(program)) - len(program.steps)
+    return State(setting, program, blank, list(blank), declared=declared or {}, most_work=WORK + WORK_EACH * within)
 
 
 def unbounded(state: State, step: Step) -> tuple[Box, ...]:

@@ -50,33 +50,39 @@ def assembled(state: State, model: Model, ranges: Mapping[str, Range], modest: S
     whys = {name: r.why for name, r in ranges.items()}
     still = None if modest is None else {key(site) for site in modest.sites}
     groups: dict[object, Finding] = {}
-    followers: dict[int, list[str]] = {}
-    group_of: dict[int, object] = {}
     for site in state.sites:
         if site.causes:
-            for cause in site.causes:
-                followers.setdefault(cause, []).append(_node_name(state, site))
             continue
         group = _cause(state, site)
-        group_of[site.index] = group
-        if group in groups:
-            first = groups[group]
-            name = _node_name(state, site)
-            merged = tuple(dict.fromkeys((*first.reaches, *reached.get(site.index, ()))))
-            also = first.also if name == first.node else tuple(dict.fromkeys((*first.also, name)))
-            groups[group] = replace(first, also=also, reaches=merged)
-            continue
         note = None
         if _is_masked(state, site) and not reached.get(site.index):
             note = MASKED
         elif still is not None and key(site) not in still:
             note = ASSUMED
-        groups[group] = _finding(state, site, reached.get(site.index, ()), whys, note)
+        finding = _finding(state, site, reached.get(site.index, ()), whys, note)
+        groups[group] = _merged(groups[group], finding) if group in groups else finding
     findings = list(groups.values())
     findings += precision_causes(state, model, [s for s in state.sites if not s.causes])
     counts = _counts(state)
     weaker = sum(site.weak for site in state.sites)
     return Assembled(tuple(findings), counts, weaker)
+
+
+def _merged(first: Finding, other: Finding) -> Finding:
+    """Two sites with one cause as one finding, as bad as the worse of them."""
+    also = first.also if other.node == first.node else (*first.also, other.node)
+    inevitable = Verdict.INEVITABLE in {first.verdict, other.verdict}
+    (a, b), (c, d) = first.interval, other.interval
+    return replace(
+        first,
+        interval=(min(a, c), max(b, d)),
+        may=tuple(name for _, name in _FLAG_NAMES if name in {*first.may, *other.may}),
+        verdict=Verdict.INEVITABLE if inevitable else first.verdict,
+        note=None if first.note is None or other.note is None else first.note,
+        also=tuple(dict.fromkeys(also)),
+        reaches=tuple(dict.fromkeys((*first.reaches, *other.reaches))),
+        weak=first.weak and other.weak,
+    )
 
 
 def _is_masked(state: State, site: Site) -> bool:

@@ -152,7 +152,8 @@ class Pieces:
             return None
         for i, form in enumerate(self.forms):
             low, high = self.points[i], self.points[i + 1]
-            if low <= start and stop <= high:
+            first, behind = (start, stop) if stride > 0 else (stop + 1, start + 1)
+            if low <= first and behind <= high:
                 return sliced(form, self.shapes[i], axis, (start - low, stop - low, stride))
         return None
 

@@ -77,12 +77,21 @@ def widen(old: Box, new: Box, label: str | None = None) -> Box:
     return pack(grown.dtype, grown.shape, grown.cuts, Blocks(lo2, hi2, _spots(grown)))
 
 
-def contains(outer: Box, inner: Box) -> bool:
-    """Whether the outer Box certainly allows everything that the inner one does."""
+def contains(outer: Box, inner: Box, label: str | None = None) -> bool:
+    """Whether the outer Box certainly allows everything that the inner one does.
+
+    Relations are not looked at: neither Box may have one that matters. A size that
+    is named ``label@axis`` is whatever size the labelled tensor has.
+    """
     if type(outer) is not Box or type(inner) is not Box:
         return covers(outer, inner, contains)
     if inner.flags & ~outer.flags:
         return False
+    if outer.known is not None and not _same_elements(outer.known, inner.known):
+        return False
+    if label is not None and outer.shape != inner.shape and joined_shape(outer.shape, inner.shape, label) == outer.shape:
+        (low, high), (lo, hi) = outer.hull(), inner.hull()
+        return outer.cuts is None and (lo > hi or (low <= lo and hi <= high))
     if outer.shape is not None and outer.shape == inner.shape:
         _, (a, b) = aligned((outer, inner), len(outer.shape))
         if a.spots is not None and b.spots is not None and (b.spots & ~a.spots).any():
@@ -92,6 +101,17 @@ def contains(outer: Box, inner: Box) -> bool:
     low, high = outer.hull()
     lo, hi = inner.hull()
     return outer.shape is None and (lo > hi or (low <= lo and hi <= high))
+
+
+def _same_elements(one: Array, two: Array | None) -> bool:
+    return two is not None and one.shape == two.shape and bool(np.all(one == two))
+
+
+def unrelated(box: Box) -> Box:
+    """The Box without relations and without an identity: what holds for every value that it allows."""
+    if type(box) is not Box:
+        return box
+    return Box(box.dtype, box.shape, box.lo, box.hi, box.flags, cuts=box.cuts, spots=box.spots, known=box.known)
 
 
 def joined_shape(first: Shape, second: Shape, label: str | None = None) -> Shape:

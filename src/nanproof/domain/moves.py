@@ -63,7 +63,7 @@ def carried(box: Box, step: object | None) -> Form | None:
 
 def reshaped(box: Box, shape: Shape) -> Box:
     """The same elements in row-major order under another shape."""
-    if shape == box.shape:
+    if shape == box.shape and shape is not None:
         return box
     if box.shape is None or shape is None:
         lo, hi = box.hull()
@@ -191,8 +191,8 @@ def _regroup_one(
 
 def transposed(box: Box, order: Sequence[int]) -> Box:
     """numpy.transpose."""
-    if box.shape is None:
-        return box if box.cuts is None else Box(box.dtype, None, *box.hull(), box.flags)
+    if box.shape is None:  # a Box of its own: elements change places, whatever the rank
+        return Box(box.dtype, None, *box.hull(), box.flags)
     if tuple(order) == tuple(range(len(order))):
         return box
     shape = tuple(box.shape[i] for i in order)

@@ -201,8 +201,8 @@ def exact_blocks(array: Array, cuts: Cuts) -> Blocks:
         array.dtype.kind not in "iu" and np.isfinite(wide).all()
     ):
         return Blocks(wide, wide, None)  # every element is a block
-    if array.dtype.kind in "iu" and array.dtype.itemsize == 8 and np.abs(wide).max() > 2.0**53:
-        large = np.abs(wide) > 2.0**53  # the others are float64 numbers as they are
+    if array.dtype.kind in "iu" and array.dtype.itemsize == 8 and np.abs(wide).max() >= 2.0**53:
+        large = np.abs(wide) >= 2.0**53  # the others are float64 numbers as they are
         lo = _reduced(np.minimum, np.where(large, np.nextafter(wide, -inf), wide), cuts)
         return Blocks(lo, _reduced(np.maximum, np.where(large, np.nextafter(wide, inf), wide), cuts), None)
     usual = np.isfinite(wide)

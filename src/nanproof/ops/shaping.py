@@ -113,7 +113,7 @@ def _run_squeeze(xp: Any, x: Any, axes: Any = None, **_: Any) -> Any:
 def _squeeze(call: Call, x: Box, axes: Box | None = None) -> Box:
     """Data movement: axes of size 1 go."""
     if x.shape is None:
-        return x if x.cuts is None else reshaped(x, None)
+        return reshaped(x, None)
     if axes is not None:
         wanted = ints(axes)
         if wanted is None:
@@ -373,7 +373,7 @@ IDENTITY = Op(
 
 def flat(x: Box) -> Box:
     """All elements in one axis."""
-    return x if x.shape is None else reshaped(x, (product(x.shape),))
+    return reshaped(x, None if x.shape is None else (product(x.shape),))
 
 
 OPS = (RESHAPE, FLATTEN, SQUEEZE, UNSQUEEZE, TRANSPOSE, DEPTH_TO_SPACE, SPACE_TO_DEPTH, EXPAND, TILE, IDENTITY)
