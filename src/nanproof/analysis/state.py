@@ -12,7 +12,6 @@ from nanproof.model.lower import Program, Step
 from nanproof.numerics.dtypes import FLOAT32
 from nanproof.ops.call import Event, Setting
 
-
 WORK, WORK_EACH = 20_000, 100
 """What loops may cost: so many visits, and so many for each node in a body (one loop by itself stays below that)."""
 
