@@ -8,11 +8,11 @@ import pytest
 from nanproof.execution import onnx_runtime, reference
 from nanproof.execution.onnx_runtime import CannotRunError
 from nanproof.numerics.arrays import numpy_namespace
-from nanproof.ops import deformable, detection, determinant, folding, sampling, spectral
+from nanproof.ops import deformable, detection, determinant, folding, rotary, sampling, spectral
 from nanproof.testing.draws import Style, draw
 from nanproof.testing.single import Subject, feeds_of, model_of, subjects
 
-MODULES = (deformable, detection, determinant, folding, sampling, spectral)
+MODULES = (deformable, detection, determinant, folding, rotary, sampling, spectral)
 SUBJECTS = [s for module in MODULES for op in module.OPS for s in subjects(op) if s.dtype.name == "float32"]
 
 
