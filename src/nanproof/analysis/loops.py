@@ -22,7 +22,7 @@ from nanproof.domain.moves import concatenated, merged_over, part, reshaped
 from nanproof.domain.partition import blocks_of, pack
 from nanproof.domain.series import forgotten
 from nanproof.model.lower import Program, Step
-from nanproof.numerics.dtypes import BOOL, INT64
+from nanproof.numerics.dtypes import BOOL, INT64, DType
 
 UNROLLED = 64
 """Most iterations of one loop that are analysed one by one."""
@@ -129,6 +129,7 @@ class _Loop:
         self.course, self.feeds = course, feeds
         self.constants = own_constants(state, body)
         first = 2 if course.conditional else 0
+        self.flowed: dict[int, dict[int, None]] = {}
         self.always = True  # whether the body's condition, if it has one, surely lets every iteration go on
         self.labels = [state.program.names[slot] for slot in body.inputs[first:]]
 
@@ -141,6 +142,7 @@ class _Loop:
         limit = min(UNROLLED, max(1, UNROLLED_NODES // max(1, len(self.body.steps))))
         while decided and done < self.course.least and done < limit and self.state.work < self.state.most_work:
             go, carried, stacked = self._iterate(carried, done, certain=certain)
+            self._collect()
             counted = counted if done else (self.state.total, self.state.nodes)
             slices.append(stacked)
             done += 1
@@ -179,22 +181,30 @@ class _Loop:
         for slot, box in zip(formal, (*carried, *feeds), strict=True):
             state.boxes[slot] = box
             state.hulls[slot] = box
-        self._carry_origins(formal[: len(carried)])
+        self._carry_origins(formal, len(carried))
         self.run(state, body, certain=certain)
         outputs = [_value(state, slot) for slot in body.outputs]
         go = outputs.pop(0) if self.course.conditional else None
         return go, outputs[: len(carried)], outputs[len(carried) :]
 
-    def _carry_origins(self, formal: Sequence[int]) -> None:
+    def _carry_origins(self, formal: Sequence[int], width: int) -> None:
         """What flowed into the operands, or out of the previous iteration, flows into the body."""
         state = self.state
         first = 2 if self.course.conditional else 0
         after = self.body.outputs[1 if self.course.conditional else 0 :]
         for place, slot in enumerate(formal):
-            sources = (self.step.inputs[first + place], after[place])
+            sources = [self.step.inputs[first + place]]
+            sources += [after[place]] if place < width else []
             found = tuple(dict.fromkeys(i for s in sources for i in state.origins.get(s, ())))
             if found:
                 state.origins[slot] = found
+
+    def _collect(self) -> None:
+        """Note what flows out of one iteration that counts."""
+        inner = self.body.outputs[1 if self.course.conditional else 0 :]
+        for place, slot in enumerate(inner):
+            known = self.flowed.setdefault(place, {})
+            known.update(dict.fromkeys(self.state.origins.get(slot, ())))
 
     def _fixpoint(self, carried: list[Box], width: int) -> tuple[list[Box], list[Box]]:
         """Carried values after any number of further iterations, and any slice."""
@@ -219,6 +229,7 @@ class _Loop:
         narrowed = [join(a, b, n) for a, b, n in zip(entry, after, self.labels, strict=False)]
         current = [unrelated(n) if contains(c, n) else c for c, n in zip(current, narrowed, strict=True)]
         go, after, stacked = self._iterate(current, None, certain=False)
+        self._collect()
         self.always = self.always and (go is None or go.hull()[0] >= 1)
         return [join(a, b) for a, b in zip(entry, after, strict=True)][:width], stacked
 
@@ -230,14 +241,22 @@ class _Loop:
         self.always = self.always and (go is None or go.hull()[0] >= 1)
         return current[:width], stacked
 
+    def _slice_dtype(self, carried: list[Box], place: int) -> DType:
+        """The dtype of a stacked result without slices: that of the slice which an iteration would give."""
+        with Trial(self.state):
+            _, _, stacked = self._iterate(carried, None, certain=False)
+        return stacked[place].dtype
+
     def _finished(self, carried: list[Box], slices: list[list[Box]], done: int | None) -> tuple[Box, ...]:
         """Carry what flowed through the body to the node's results, and stack the slices."""
         state, step, body = self.state, self.step, self.body
         inner = body.outputs[1:] if self.course.conditional else body.outputs
         # what is carried round may come out of any result in a later iteration
-        around = [i for slot in inner[: len(carried)] for i in state.origins.get(slot, ())]
-        for outer, slot in zip(step.outputs, inner, strict=False):
-            found = (*state.origins.get(outer, ()), *state.origins.get(slot, ()), *around)
+        around = [i for place in range(len(carried)) for i in self.flowed.get(place, ())]
+        for place, (outer, slot) in enumerate(zip(step.outputs, inner, strict=False)):
+            if outer < 0:
+                continue
+            found = (*state.origins.get(outer, ()), *self.flowed.get(place, ()), *around)
             if found:
                 state.origins[outer] = tuple(dict.fromkeys(found))
             if slot in state.weak:
@@ -255,8 +274,7 @@ class _Loop:
             declared = state.declared.get(state.program.names[inner[len(carried) + place]])
             stacks.append(_stacked(column, axis, length, None if declared is None else declared.shape, done))
             if not column:
-                dtype = top(INT64).dtype if declared is None or declared.dtype is None else declared.dtype
-                stacks[-1] = Box(dtype, None, inf, -inf)
+                stacks[-1] = Box(self._slice_dtype(carried, place), None, inf, -inf)
         return (*carried, *stacks)
 
 

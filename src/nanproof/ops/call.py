@@ -15,7 +15,7 @@ from nanproof.domain.box import NAN, NINF, PINF, Array, Box, Shape, limits, top
 from nanproof.domain.partition import BUDGET, Blocks, Cuts, pack
 from nanproof.numerics import scalar
 from nanproof.numerics.arrays import numpy_namespace
-from nanproof.numerics.dtypes import DType, by_name
+from nanproof.numerics.dtypes import FLOAT16, FLOAT32, DType, by_name
 from nanproof.numerics.rounding import nearest, nearest_array
 from nanproof.numerics.runtimes import ErrorForm, accumulator, error_form, widen
 from nanproof.ops.conditions import Requirement
@@ -46,6 +46,14 @@ class Setting:
     def accumulator(self, dtype: DType) -> DType:
         """The dtype that sums of ``dtype`` are added up in."""
         return self.accumulate or accumulator(self.runtime, dtype)
+
+    def keeps_float32(self, dtype: DType) -> bool:
+        """Whether results of this dtype may go on to the next node without being rounded to it.
+
+        ONNX Runtime's CPU kernels compute float16 in float32, and it removes the
+        casts between two such nodes.
+        """
+        return dtype is FLOAT16 and self.runtime == "onnxruntime"
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,11 +153,25 @@ class Call:
         op = self.op
         if op.exact or not dtype.is_float:
             return lo, hi
-        if op.error is not None:
-            return widen(self.form(dtype), dtype, lo, hi)
-        if type(lo) is float and type(hi) is float:
-            return nearest(dtype, lo), nearest(dtype, hi)
-        return nearest_array(dtype, np.asarray(lo)), nearest_array(dtype, np.asarray(hi))
+        if op.error is None:
+            return self.nearest(lo, hi, dtype)
+        low, high = widen(self.form(dtype), dtype, lo, hi)
+        if self.setting.keeps_float32(dtype):
+            wide = widen(self.form(FLOAT32), FLOAT32, lo, hi)
+            return least_of(low, wide[0]), most_of(high, wide[1])
+        return low, high
+
+    def nearest(self, lo: Any, hi: Any, dtype: DType) -> tuple[Any, Any]:
+        """Ends rounded to the dtype; not inward where the runtime may leave that out."""
+        low: Any
+        high: Any
+        if isinstance(lo, float) and isinstance(hi, float):
+            low, high = nearest(dtype, lo), nearest(dtype, hi)
+        else:
+            low, high = nearest_array(dtype, np.asarray(lo)), nearest_array(dtype, np.asarray(hi))
+        if dtype.bits == 16 and self.setting.keeps_float32(dtype):
+            return least_of(low, lo), most_of(high, hi)
+        return low, high
 
     def settle(
         self,
@@ -180,7 +202,7 @@ class Call:
         lo, hi = lo - err, hi + err
         flags = np.asarray(0 if spots is None else spots, np.uint8)
         if dtype.is_float:
-            low, high = nearest_array(dtype, lo), nearest_array(dtype, hi)
+            low, high = self.nearest(lo, hi, dtype)
             low = np.where(np.isnan(low), -inf, low)
             high = np.where(np.isnan(high), inf, high)
             over, under = (high > dtype.max) & ~empty, (low < dtype.min) & ~empty
@@ -199,7 +221,8 @@ class Call:
             lo, hi = low, high
         elif dtype.is_integer:
             least, most = limits(dtype)
-            wraps = ~((lo >= least) & (hi <= most)) & ~empty
+            fits = hi < most if dtype.bits == 64 else hi <= most
+            wraps = ~((lo >= least) & fits) & ~empty
             big = (hi > 2.0**53) | (lo < -(2.0**53))
             lo, hi = np.where(big, np.nextafter(lo, -inf), lo), np.where(big, np.nextafter(hi, inf), hi)
             lo, hi = np.where(wraps, least, np.floor(lo)), np.where(wraps, most, np.ceil(hi))
@@ -212,9 +235,9 @@ class Call:
         """The fast path of ``settle``: finite values within the dtype; None for everything else."""
         shape, cuts = place
         if isinstance(lo, float) and isinstance(hi, float):
-            low, high = nearest(dtype, lo), nearest(dtype, hi)
+            low, high = self.nearest(lo, hi, dtype)
             return Box(dtype, shape, low, high) if dtype.min <= low <= high <= dtype.max else None
-        los, his = nearest_array(dtype, np.asarray(lo, np.float64)), nearest_array(dtype, np.asarray(hi, np.float64))
+        los, his = self.nearest(np.asarray(lo, np.float64), np.asarray(hi, np.float64), dtype)
         if not los.size:
             return None
         ends = float(los.min()), float(his.max())
@@ -228,6 +251,16 @@ class Call:
     def unknown(self, dtype: DType, shape: Shape = None) -> Box:
         """Any tensor of a dtype: the answer of a bound that gives up."""
         return top(dtype, shape)
+
+
+def least_of(one: Any, other: Any) -> Any:
+    """The smaller of two floats, or element by element of two arrays."""
+    return min(one, other) if isinstance(one, float) and isinstance(other, float) else np.minimum(one, other)
+
+
+def most_of(one: Any, other: Any) -> Any:
+    """The larger of two floats, or element by element of two arrays."""
+    return max(one, other) if isinstance(one, float) and isinstance(other, float) else np.maximum(one, other)
 
 
 def overflow_flags(dtype: DType, over: bool, under: bool) -> int:

@@ -20,7 +20,6 @@ from nanproof.domain.box import Array, Box, Shape, limits, top
 from nanproof.domain.partition import EXACT_LIMIT, Blocks, aligned, constant, pack
 from nanproof.numerics import scalar
 from nanproof.numerics.dtypes import DType
-from nanproof.numerics.rounding import nearest
 from nanproof.ops.call import Call, overflow_flags
 from nanproof.ops.special import flow_of_blocks, flow_of_one
 
@@ -129,10 +128,7 @@ def _one_block(rule: Rule, shape: Shape, pairs: list[Pair], call: Call, boxes: S
             if lo != lo or hi != hi:
                 lo = -inf if lo != lo else lo
                 hi = inf if hi != hi else hi
-            if op.error is None:
-                lo, hi = nearest(dtype, lo), nearest(dtype, hi)
-            else:
-                lo, hi = call.rounded(lo, hi, dtype)
+            lo, hi = call.rounded(lo, hi, dtype)
         if hi > dtype.max or lo < dtype.min:
             never = lo > dtype.max or hi < dtype.min
             gives = overflow_flags(dtype, hi > dtype.max, lo < dtype.min)
@@ -150,10 +146,11 @@ def _one_block(rule: Rule, shape: Shape, pairs: list[Pair], call: Call, boxes: S
     return result
 
 
-def _wrapped(dtype: DType, lo: float, hi: float) -> Pair:
+def _wrapped(dtype: DType, lo: float, hi: float, *, inexact: bool) -> Pair:
     """Integer results past the limits wrap around: then any value can come out."""
     least, most = limits(dtype)
-    if not (least <= lo and hi <= most):
+    # 2**63 isn't an int64, though a bound may be rounded up to it
+    if not (least <= lo and (hi < most or (hi == most and dtype.bits < 64))):
         return least, most
     if hi > 2.0**53 or lo < -(2.0**53):
         lo, hi = float(np.nextafter(lo, -inf)), float(np.nextafter(hi, inf))
@@ -312,7 +309,8 @@ def _finished(call: Call, dtype: DType, place: tuple[Any, Any], parts: tuple[Any
         lo, hi = np.where(void, inf, lo), np.where(void, -inf, hi)
     else:
         least, most = limits(dtype)
-        wraps = ~((lo >= least) & (hi <= most)) & ~void
+        fits = hi < most if dtype.bits == 64 else hi <= most
+        wraps = ~((lo >= least) & fits) & ~void
         big = (hi > 2.0**53) | (lo < -(2.0**53))
         lo = np.where(big & ~void, np.nextafter(lo, -inf), lo)
         hi = np.where(big & ~void, np.nextafter(hi, inf), hi)

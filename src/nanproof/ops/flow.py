@@ -19,7 +19,6 @@ from nanproof.domain.box import INFS, NAN, NINF, PINF, Array, Box, Shape
 from nanproof.domain.partition import Cuts
 from nanproof.numerics.dtypes import DType
 from nanproof.numerics.reductions import sum_error
-from nanproof.numerics.rounding import nearest
 from nanproof.ops.call import Call, overflow_flags
 
 OWN = 2.0**-50
@@ -296,8 +295,7 @@ def _settled_floats(
     if not dtype.is_float:
         return call.settle(dtype, shape, lo, hi, err=slack, spots=flags)
     lo, hi = lo - slack, hi + slack
-    lo = -inf if lo != lo else nearest(dtype, lo)
-    hi = inf if hi != hi else nearest(dtype, hi)
+    lo, hi = call.nearest(-inf if lo != lo else float(lo), inf if hi != hi else float(hi), dtype)
     if born or hi > dtype.max or lo < dtype.min:
         never = lo > dtype.max or hi < dtype.min
         gives = born | overflow_flags(dtype, hi > dtype.max, lo < dtype.min)
