@@ -1,4 +1,6 @@
-"""Feed mutated real models to the tool for a while: anything but a success or an InputError fails the run.
+"""Feed mutated models to the tool for a while: anything but a success or an InputError fails the run.
+
+The models are those that ship inside the onnx package, and single nodes that ask for too much (see claims.py).
 
     python -m tests.hostile.fuzz --seconds 60 --seed 0
 
@@ -19,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 import onnx
+from tests.hostile.claims import claiming, claims
 
 from nanproof.analysis import Options, analyse
 from nanproof.findings.errors import InputError
@@ -30,8 +33,12 @@ from nanproof.ops.registry import lookup
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from nanproof.testing.single import Subject
+
 MEMORY = 6 << 30
 HANG = 20
+CLAIMING = 0.2
+"""The share of models that are a single node with absurd numbers."""
 LARGEST = 300_000
 """Models above this many bytes teach a fuzzer little and cost it much."""
 WORDS = (0, 1, -1, 2, 7, 127, 255, 1 << 16, (1 << 31) - 1, -(1 << 31), 1 << 40, 1 << 60, (1 << 63) - 1, -(1 << 63))
@@ -169,8 +176,25 @@ def target(*, load_only: bool) -> Callable[[bytes], object]:
     return run
 
 
+class Hang(BaseException):
+    """No answer in time. Not an Exception: no part of the tool may take it for a failure of a model."""
+
+
 def hang(*_: object) -> NoReturn:
-    raise TimeoutError(f"no answer within {HANG} s")
+    raise Hang(f"no answer within {HANG} s")
+
+
+def mutant(rng: random.Random, corpus: list[bytes], absurd: list[Subject]) -> bytes:
+    """Make one model to try."""
+    if absurd and rng.random() < CLAIMING:
+        return claiming(rng.choice(absurd), rng)
+    data = rng.choice(corpus)
+    for _ in range(rng.choice((1, 1, 2))):
+        try:
+            data = rng.choice(MUTATIONS)(data, rng, corpus) or b"\0"
+        except Exception:  # noqa: BLE001, PERF203 - the mutation before made it unreadable: take it as it is
+            break
+    return data
 
 
 def main() -> int:
@@ -180,20 +204,17 @@ def main() -> int:
     parser.add_argument("--keep", type=Path, default=Path("build/fuzz-input"))
     parser.add_argument("--load-only", action="store_true", help="leave the analysis out")
     given = parser.parse_args()
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    most = resource.getrlimit(resource.RLIMIT_AS)[1]
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY if most < 0 else min(MEMORY, most), most))
     signal.signal(signal.SIGALRM, hang)
-    corpus, run, outcomes = seeds(), target(load_only=given.load_only), Counter[str]()
+    corpus, absurd = seeds(), [] if given.load_only else claims()
+    run, outcomes = target(load_only=given.load_only), Counter[str]()
     end, seed = time.monotonic() + given.seconds, given.seed
     slowest = 0.0
     while time.monotonic() < end:
         seed += 1
         rng = random.Random(seed)
-        data = rng.choice(corpus)
-        for _ in range(rng.choice((1, 1, 2))):
-            try:
-                data = rng.choice(MUTATIONS)(data, rng, corpus) or b"\0"
-            except Exception:  # noqa: BLE001, PERF203 - the mutation before made it unreadable: take it as it is
-                break
+        data = mutant(rng, corpus, absurd)
         start = time.monotonic()
         signal.alarm(HANG)
         try:
