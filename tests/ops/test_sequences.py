@@ -186,12 +186,8 @@ def agrees(text: str, feeds: dict[str, Any], ranges: dict[str, tuple[float, floa
     for slot, value in zip(state.program.outputs, real, strict=True):
         box = state.boxes[slot]
         assert box is not None
-        items = value if isinstance(value, list) else [value]
-        for i, item in enumerate(items):
-            listed = isinstance(box, Series) and box.items is not None
-            one = box.items[i] if listed else box  # type: ignore[attr-defined]
-            problem = misses(one, np.asarray(item))
-            assert problem is None, problem
+        problem = misses(box, value)
+        assert problem is None, problem
         boxes.append(box)
     return boxes
 
