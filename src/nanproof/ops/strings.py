@@ -16,6 +16,7 @@ from nanproof.domain.box import Box, Shape, top
 from nanproof.domain.partition import everywhere
 from nanproof.numerics.dtypes import BOOL, FLOAT32, INT64, STRING
 from nanproof.ops.call import Call
+from nanproof.ops.operands import MOST
 from nanproof.ops.record import Case, Op, Operand, Samples
 
 _WORDS = Operand((3,), dtype="string", values=("monday", "Tuesday", "see me"))
@@ -128,6 +129,10 @@ REGEX_FULL_MATCH = Op(
 # -- TfIdfVectorizer -----------------------------------------------------------------------------------------
 
 
+MOST_STEPS = 1 << 12
+"""Most distances between the items of an n-gram that are counted one by one."""
+
+
 def _grams(attrs: Any) -> list[tuple[Any, ...]]:
     """The n-grams of the pool in order: all of one item, then all of two ..."""
     pool = attrs.get("pool_strings") or attrs.get("pool_int64s") or ()
@@ -181,8 +186,16 @@ def _most_counts(call: Call, size: Size) -> dict[int, float]:
     """How often an n-gram can be found in a row, for each n."""
     high = float(size) if isinstance(size, int) else bounds(size, call.setting.dims)[1]
     longest = inf if high is None else float(high)
-    lengths = range(1, int(call.attrs["max_gram_length"]) + 1)
-    return {n: sum(max(0.0, longest - step * (n - 1)) for step in _steps(n, call.attrs)) for n in lengths}
+    lengths = range(1, min(int(call.attrs["max_gram_length"]), len(call.attrs["ngram_counts"])) + 1)
+    return {n: _most_times(longest, n, _steps(n, call.attrs)) for n in lengths}
+
+
+def _most_times(longest: float, n: int, steps: range) -> float:
+    """How often an n-gram fits into a row, over all distances between its items."""
+    fitting = min(float(steps.stop - 1), longest / (n - 1)) if n > 1 else 1.0
+    if fitting > MOST_STEPS:
+        return fitting * longest
+    return sum(max(0.0, longest - step * (n - 1)) for step in steps[: int(fitting) + 1])
 
 
 def _tfidf(call: Call, x: Box) -> Box:
@@ -194,6 +207,8 @@ def _tfidf(call: Call, x: Box) -> Box:
     places = [int(p) for p in call.attrs["ngram_indexes"]]
     width = max(places) + 1
     shape: Shape = None if x.shape is None else (*x.shape[:-1], width)
+    if min(places) < 0 or width > MOST:
+        return call.unknown(FLOAT32, shape)
     most = _most_counts(call, call.fresh("items") if x.shape is None else x.shape[-1])
     grams = _grams(call.attrs)
     high, mode, weights = np.zeros(width), call.attrs["mode"], call.attr("weights") or ()
