@@ -27,6 +27,9 @@ Pair = tuple[Any, Any]
 Rule = Callable[..., Pair]
 """``rule(f, *pairs) -> (lo, hi)``: f is the operator's run with namespace and attributes bound."""
 
+EXACT = 2.0**53
+"""Up to here float64 holds every integer."""
+
 FOLD_LIMIT = 1 << 16
 """Most elements of an operation on known tensors that is computed exactly."""
 
@@ -137,7 +140,7 @@ def _one_block(rule: Rule, shape: Shape, pairs: list[Pair], call: Call, boxes: S
             born |= gives
             lo, hi = (inf, -inf) if never else (max(lo, dtype.min), min(hi, dtype.max))
     elif dtype.is_integer:
-        lo, hi = _wrapped(dtype, lo, hi)
+        lo, hi = _wrapped(dtype, lo, hi, inexact=not op.exact)
     else:
         lo, hi = float(lo), float(hi)
     result = Box(dtype, shape, lo, hi, born)
@@ -149,8 +152,8 @@ def _one_block(rule: Rule, shape: Shape, pairs: list[Pair], call: Call, boxes: S
 def _wrapped(dtype: DType, lo: float, hi: float, *, inexact: bool) -> Pair:
     """Integer results past the limits wrap around: then any value can come out."""
     least, most = limits(dtype)
-    # 2**63 isn't an int64, though a bound may be rounded up to it
-    if not (least <= lo and (hi < most or (hi == most and dtype.bits < 64))):
+    # 2**63 isn't an int64, though a bound may be rounded up to it; -2**63 is one, but a sum below may round up to it
+    if not (least <= lo and (hi < most or (hi == most and dtype.bits < 64))) or (inexact and lo == least < -EXACT):
         return least, most
     if hi > 2.0**53 or lo < -(2.0**53):
         lo, hi = float(np.nextafter(lo, -inf)), float(np.nextafter(hi, inf))
@@ -310,7 +313,8 @@ def _finished(call: Call, dtype: DType, place: tuple[Any, Any], parts: tuple[Any
     else:
         least, most = limits(dtype)
         fits = hi < most if dtype.bits == 64 else hi <= most
-        wraps = ~((lo >= least) & fits) & ~void
+        at_least = lo > least if least < -EXACT and not call.op.exact else lo >= least
+        wraps = ~(at_least & fits) & ~void
         big = (hi > 2.0**53) | (lo < -(2.0**53))
         lo = np.where(big & ~void, np.nextafter(lo, -inf), lo)
         hi = np.where(big & ~void, np.nextafter(hi, inf), hi)
