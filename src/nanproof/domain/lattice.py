@@ -89,7 +89,11 @@ def contains(outer: Box, inner: Box, label: str | None = None) -> bool:
         return False
     if outer.known is not None and not _same_elements(outer.known, inner.known):
         return False
-    if label is not None and outer.shape != inner.shape and joined_shape(outer.shape, inner.shape, label) == outer.shape:
+    if (
+        label is not None
+        and outer.shape != inner.shape
+        and joined_shape(outer.shape, inner.shape, label) == outer.shape
+    ):
         (low, high), (lo, hi) = outer.hull(), inner.hull()
         return outer.cuts is None and (lo > hi or (low <= lo and hi <= high))
     if outer.shape is not None and outer.shape == inner.shape:
@@ -104,7 +108,10 @@ def contains(outer: Box, inner: Box, label: str | None = None) -> bool:
 
 
 def _same_elements(one: Array, two: Array | None) -> bool:
-    return two is not None and one.shape == two.shape and bool(np.all(one == two))
+    if two is None or one.shape != two.shape:
+        return False
+    same = one == two
+    return bool(np.all(same | ((one != one) & (two != two)) if one.dtype.kind == "f" else same))  # NaN is NaN here
 
 
 def unrelated(box: Box) -> Box:
