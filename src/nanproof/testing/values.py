@@ -88,7 +88,7 @@ def _integers(rng: np.random.Generator, dtype: DType, points: tuple[float, ...],
     low, high = _lowest(dtype), dtype.max
     if kind == "wide":
         wide = np.exp2(rng.uniform(0, dtype.bits - 1, 16)).round() * rng.choice((-1.0, 1.0), 16)
-        values = np.concatenate((wide, (low, high, 0.0, 1.0)))
+        values = np.concatenate((wide, (low, low, high, high, 0.0, 1.0, -2000.0, 2000.0)))
     elif kind == "points":
         values = around(dtype, points)
     else:
