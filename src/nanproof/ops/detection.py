@@ -136,7 +136,7 @@ def _samples(call: Call, rois: Box, sizes: tuple[int, int]) -> float:
     side = (hi - lo) * abs(float(call.attr("spatial_scale", 1.0))) * (1.0 + 2.0**-20) + 1.0
     if not side < 2.0**31:
         return inf
-    return float(ceil(side / sizes[0]) + 1) * float(ceil(side / sizes[1]) + 1)
+    return float(ceil(side / max(sizes[0], 1)) + 1) * float(ceil(side / max(sizes[1], 1)) + 1)
 
 
 def _run_roi_align(xp: Any, x: Any, rois: Any, places: Any, **attrs: Any) -> Any:

@@ -37,14 +37,22 @@ def _det(call: Call, x: Box) -> Box:
         return Box(x.dtype, shape, lo, hi)
     far = max(abs(lo), abs(hi))
     pivot = far * 2.0 ** (size - 1) * (1.0 + size * 2.0 * x.dtype.unit)
-    largest = max(pivot, 1.0) ** size if pivot < 1e150 else inf
+    largest = _power(max(pivot, 1.0), size)
     near = far * (1.0 + size * size * 2.0 ** (size - 1) * 2.0 * x.dtype.unit) * (1.0 + 2.0 * x.dtype.unit)
-    bound = min((size**0.5 * near * (1.0 + 2.0**-50)) ** size if near < 1e150 else inf, largest)
+    bound = min(_power(size**0.5 * near * (1.0 + 2.0**-50), size), largest)
     if not largest <= x.dtype.max:
         call.overflowed(-bound, bound, x.dtype, ALL, never=False)
         ends = min(bound, x.dtype.max)
         return Box(x.dtype, shape, -ends, ends, ALL)
     return call.settle(x.dtype, shape, -bound, bound, err=x.dtype.quantum * size * max(pivot, 1.0) ** size)
+
+
+def _power(x: float, n: int) -> float:
+    """``x**n`` of what isn't negative: Inf where it overflows."""
+    try:
+        return x**n
+    except OverflowError:
+        return inf
 
 
 DET = Op(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import product
-from math import inf
+from math import inf, prod
 from typing import Any
 
 import numpy as np
@@ -89,8 +89,8 @@ def _col2im(call: Call, x: Box, image: Box, block: Box) -> Box:
     shape: Shape = None
     if x.shape is not None and rank is not None:
         channels: Size = call.fresh("channels")
-        if kernel is not None:
-            channels = x.shape[1] // int(np.prod(kernel))
+        if kernel is not None and min(kernel, default=0) > 0:
+            channels = x.shape[1] // prod(kernel)
         tail = tuple(call.fresh(f"size{i}") for i in range(rank)) if given is None else given
         shape = (x.shape[0], channels, *tail)
     if without_finite(x) or (shape is not None and 0 in shape):

@@ -197,7 +197,7 @@ def _parts(size: Size, split: tuple[Size, ...] | None, *, even: bool) -> list[Si
     if not even:
         return None if split is None else list(split)
     each = 1 if split is None else split[0]
-    if not isinstance(size, int) or not isinstance(each, int) or each < 1:
+    if not isinstance(size, int) or not isinstance(each, int) or each < 1 or size > MOST_ITEMS * each:
         return [size] if size == each else None
     if size > each * MOST:
         return None

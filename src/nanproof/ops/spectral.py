@@ -150,7 +150,8 @@ def _stft(call: Call, x: Box, step: Box, window: Box | None = None, frame: Box |
     if x.shape is not None:
         each = one_size(step)
         length: Size = call.fresh("length") if size is None else size
-        frames: Size = call.fresh("frames") if each is None or size is None else (x.shape[1] - size) // each + 1
+        unclear = size is None or not isinstance(each, int) or each < 1
+        frames: Size = call.fresh("frames") if unclear else (x.shape[1] - size) // each + 1  # type: ignore[operator]
         shape = (x.shape[0], frames, length // 2 + 1 if call.attr("onesided", 1) else length, 2)
     if x.shape is None or x.shape[-1] != 1:
         far *= ROOT
