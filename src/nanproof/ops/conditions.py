@@ -159,8 +159,8 @@ class Condition(Protocol):
     def restrict(self, index: int, ends: tuple[Any, Any], dtype: DType, xp: Any) -> tuple[Any, Any]:
         """An operand's interval, cut to the side where the condition can hold."""
 
-    def needs(self) -> str:
-        """What is needed, in words: "more than 0"."""
+    def needs(self, blamed: int = 0) -> str:
+        """What is needed of the blamed operand, in words: "more than 0"."""
 
     def invalid(self) -> str:
         """What must not be, as a formula: "x <= 0"."""
@@ -260,8 +260,8 @@ class Compare(_Joined):
         up, down = next_up(dtype, c), next_down(dtype, c)
         return xp.where(lo == c, up, lo), xp.where(hi == c, down, hi)
 
-    def needs(self) -> str:
-        subject = "" if isinstance(self.term, Operand) and self.term.index == 0 else f"{self.term} "
+    def needs(self, blamed: int = 0) -> str:
+        subject = "" if isinstance(self.term, Operand) and self.term.index == blamed else f"{self.term} "
         return f"{subject}{_WORDS[self.relation]} {self.bound:g}"
 
     def invalid(self) -> str:
@@ -296,7 +296,7 @@ class Integral(_Joined):
     def restrict(self, index: int, ends: tuple[Any, Any], dtype: DType, xp: Any) -> tuple[Any, Any]:
         return ends
 
-    def needs(self) -> str:
+    def needs(self, blamed: int = 0) -> str:
         return f"a whole number as {self.term}"
 
     def invalid(self) -> str:
@@ -329,8 +329,8 @@ class Both(_Joined):
     def restrict(self, index: int, ends: tuple[Any, Any], dtype: DType, xp: Any) -> tuple[Any, Any]:
         return self.second.restrict(index, self.first.restrict(index, ends, dtype, xp), dtype, xp)
 
-    def needs(self) -> str:
-        return f"{self.first.needs()} and {self.second.needs()}"
+    def needs(self, blamed: int = 0) -> str:
+        return f"{self.first.needs(blamed)} and {self.second.needs(blamed)}"
 
     def invalid(self) -> str:
         return f"{self.first.invalid()} or {self.second.invalid()}"
@@ -368,8 +368,8 @@ class Either(_Joined):
         lo, hi = xp.minimum(one[0], two[0]), xp.maximum(one[1], two[1])
         return xp.maximum(lo, ends[0]), xp.minimum(hi, ends[1])
 
-    def needs(self) -> str:
-        return f"{self.first.needs()}, or {self.second.needs()}"
+    def needs(self, blamed: int = 0) -> str:
+        return f"{self.first.needs(blamed)}, or {self.second.needs(blamed)}"
 
     def invalid(self) -> str:
         return f"({self.first.invalid()}) and ({self.second.invalid()})"
