@@ -54,7 +54,10 @@ except (ImportError, ValueError, OSError):
 import onnx, onnx.checker, onnx.shape_inference
 model = onnx.ModelProto.FromString(sys.stdin.buffer.read())
 try:
-    onnx.checker.check_model(model)
+    context = onnx.checker.C.CheckerContext()
+    context.ir_version = model.ir_version
+    context.opset_imports = {entry.domain: entry.version for entry in model.opset_import}
+    onnx.checker.check_node(model.graph.node[0], context)
     onnx.shape_inference.infer_shapes(model, check_type=True, strict_mode=True, data_prop=True)
 except Exception as error:
     sys.stdout.buffer.write(str(error).encode("utf-8", "replace"))

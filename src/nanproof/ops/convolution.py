@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from nanproof.dims import Size
+from nanproof.dims import ShapeError, Size, merge
 from nanproof.domain.box import Array, Box, Shape
 from nanproof.domain.partition import Cuts, at_cuts, blocks_of, everywhere, merge_whole
 from nanproof.domain.weights import summed
@@ -50,6 +50,13 @@ def _conv_transpose(call: Call, x: Box, w: Box, b: Box | None = None) -> Box:
     return _bounded(call, (x, w, b), shape, (True, True))
 
 
+def _groups(call: Call) -> int:
+    groups = int(call.attr("group", 1))
+    if groups < 1:
+        raise ShapeError(f"a convolution in {groups} groups: 1 or more are needed")
+    return groups
+
+
 def _geometry(call: Call, x: Box, w: Box) -> tuple[Window | None, Shape]:
     kernel = _kernel(call, w)
     if kernel is None:
@@ -57,6 +64,7 @@ def _geometry(call: Call, x: Box, w: Box) -> tuple[Window | None, Shape]:
     window = window_of(call, kernel)
     if x.shape is None or w.shape is None:
         return window, None
+    merge(x.shape[1], w.shape[1] * _groups(call), "the channels of a convolution and its weights")
     return window, (x.shape[0], w.shape[0], *lengths(window, x.shape[2:]))
 
 
@@ -71,7 +79,8 @@ def _transposed_shape(call: Call, x: Box, w: Box) -> Shape:
     kernel = _kernel(call, w)
     if kernel is None or x.shape is None or w.shape is None:
         return None
-    groups = int(call.attr("group", 1))
+    groups = _groups(call)
+    merge(x.shape[1], w.shape[0], "the channels of a convolution and its weights")
     front: tuple[Size, ...] = (x.shape[0], w.shape[1] * groups)
     wanted = call.attr("output_shape")
     if wanted is not None and len(wanted):

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from nanproof.dims import merge
 from nanproof.domain.box import NAN, NINF, PINF, Box
 from nanproof.domain.moves import transposed
 from nanproof.domain.partition import Blocks, aligned, split_axis
@@ -39,7 +40,7 @@ def _gemm(call: Call, a: Box, b: Box, c: Box | None = None) -> Box:
         return Box(dtype, shape, inf, -inf)
     inner = None
     if a.shape is not None and b.shape is not None:
-        inner = a.shape[1] if isinstance(a.shape[1], int) else b.shape[0]
+        inner = merge(a.shape[1], b.shape[0], "the sizes that a matrix product sums over")
     least, most = (0.0, inf) if inner is None else length(call, (inner,))
     plain = not (a.flags or b.flags) and a.has_finite and b.has_finite
     flags: Any = 0

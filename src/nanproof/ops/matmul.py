@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from nanproof.dims import Size, broadcast
+from nanproof.dims import Size, broadcast, merge
 from nanproof.domain.box import Array, Box, Shape
 from nanproof.domain.partition import Cuts, at_cuts, blocks_of, everywhere, fine, merge_whole, widths
 from nanproof.domain.weights import times, times_transposed
@@ -40,7 +40,7 @@ def product_shape(a: Shape, b: Shape) -> tuple[Shape, Size | None]:
         known = a if a is not None else b
         return None, (known[-1] if known is not None and known is a and known else None)
     one, two = a if len(a) > 1 else (1, *a), b if len(b) > 1 else (*b, 1)
-    inner = one[-1] if isinstance(one[-1], int) else two[-2]
+    inner = merge(one[-1], two[-2], "the sizes that a matrix product sums over")
     batch = broadcast(one[:-2], two[:-2])
     rows = (one[-2],) if len(a) > 1 else ()
     columns = (two[-1],) if len(b) > 1 else ()

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from nanproof.dims import Dim, Size
+from nanproof.dims import Dim, ShapeError, Size
 from nanproof.domain.box import ALL, Array, Box
 from nanproof.domain.moves import merged_over, some
 from nanproof.domain.partition import blocks_of
@@ -17,6 +17,9 @@ from nanproof.ops.call import Call
 from nanproof.ops.operands import MOST, axes_in, sizes
 from nanproof.ops.record import Case, Op, Operand, Samples
 from nanproof.ops.resampling import Plan, reach_of, weights
+
+MOST_SIZE = 2.0**62
+"""Sizes that scaling makes end here."""
 
 STILL = ("half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "asymmetric", "align_corners")
 """Coordinate transformations that leave an axis of unchanged size alone."""
@@ -74,7 +77,10 @@ def _scaled(call: Call, size: Size, axis: int, scale: float) -> Size:
             return size * int(scale)
         inverse = round(1.0 / scale)
         return size // inverse if inverse & (inverse - 1) == 0 and inverse * scale == 1.0 else call.fresh(f"size{axis}")
-    one, other = floor(size * scale), int(np.float32(size) * np.float32(scale))
+    exact, rounded = size * scale, float(np.float32(size) * np.float32(scale))
+    if not (0.0 <= exact < MOST_SIZE and 0.0 <= rounded < MOST_SIZE):
+        raise ShapeError(f"axis {axis} of {size} elements times {scale:g} is no size")
+    one, other = floor(exact), int(rounded)
     return one if one == other else call.fresh(f"size{axis}")
 
 

@@ -46,6 +46,8 @@ def _reshape(call: Call, x: Box, target: Box) -> Box:
     """Data movement; where the target isn't known, its length still tells the rank."""
     wanted = sizes(target)
     allow_zero = bool(call.attr("allowzero", 0))
+    if wanted is not None and any(isinstance(n, int) and n < -1 for n in wanted):
+        raise ShapeError(f"Reshape to {list(wanted[:8])}: sizes are -1 or more")
     shape: Shape
     if wanted is None:
         rank = length_of(target)
@@ -184,7 +186,10 @@ UNSQUEEZE = Op(
 
 
 def _order(perm: Any, rank: int) -> tuple[int, ...]:
-    return tuple(range(rank - 1, -1, -1)) if perm is None else tuple(map(int, perm))
+    order = tuple(range(rank - 1, -1, -1)) if perm is None else tuple(map(int, perm))
+    if sorted(order) != list(range(rank)):
+        raise ShapeError(f"perm {list(order[:8])} does not order {rank} axes")
+    return order
 
 
 def _transpose(call: Call, x: Box) -> Box:

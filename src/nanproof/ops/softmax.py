@@ -15,6 +15,7 @@ from nanproof.ops.call import Call
 from nanproof.ops.conditions import Operand as Term
 from nanproof.ops.conditions import Requirement
 from nanproof.ops.flow import length, settled
+from nanproof.ops.operands import axis_in
 from nanproof.ops.record import Case, Op, Operand, Samples
 
 ROW = Requirement("NP117", Term(0, "the largest element of a row") > -inf, NAN)
@@ -34,7 +35,7 @@ def _log_softmax(call: Call, x: Box) -> Box:
 
 
 def _axis(call: Call, x: Box) -> int:
-    return int(call.attr("axis", -1)) % max(len(x.shape or ()), 1)
+    return axis_in(int(call.attr("axis", -1)), max(len(x.shape or ()), 1))
 
 
 def _by_row(call: Call, x: Box, *, log_form: bool) -> Box:

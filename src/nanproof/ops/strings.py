@@ -139,7 +139,7 @@ def _grams(attrs: Any) -> list[tuple[Any, ...]]:
     starts = [*attrs["ngram_counts"], len(pool)]
     found = []
     for n, (start, stop) in enumerate(pairwise(starts), start=1):
-        found += [tuple(pool[i : i + n]) for i in range(int(start), int(stop), n)]
+        found += [tuple(pool[i : i + n]) for i in range(max(int(start), 0), min(int(stop), len(pool)), n)]
     return found
 
 
