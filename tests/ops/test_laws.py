@@ -11,7 +11,7 @@ from nanproof.ops import OPS, Op
 from nanproof.testing import LAWS, check
 
 # Boxes drawn for a law, case and dtype, from the profile's number of examples. Each comes with six tensors.
-EFFORT = max(5, settings().max_examples // 6)
+EFFORT = max(5, settings().max_examples // 8)
 SHOWN = 6
 
 
