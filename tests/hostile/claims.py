@@ -77,7 +77,11 @@ def _change(operand: dict[str, Any] | None, rng: random.Random) -> None:
         elif rng.random() < 0.5:
             operand["shape"] = [rng.choice(SIZES) for _ in range(rng.choice((0, 1, 2, 3, 4, 5, 70)))]
         elif operand["dtype"] == onnx.TensorProto.FLOAT:  # known elements: all ways to work on them are open
-            shape = operand["shape"] if math.prod(operand["shape"]) < 1 << 16 else (rng.choice((1, 100, 1 << 14)),)
+            shape = (
+                operand["shape"]
+                if math.prod(n or 1 for n in operand["shape"]) < 1 << 16
+                else (rng.choice((1, 100, 1 << 14)),)
+            )
             operand["values"] = np.linspace(-2, 3, math.prod(shape), dtype=np.float32).reshape(shape)
     elif values.size and values.dtype.kind in "iu":
         limits = np.iinfo(values.dtype)

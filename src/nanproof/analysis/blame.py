@@ -15,6 +15,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Sequence
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from nanproof.analysis.state import State
     from nanproof.model.lower import Step
 
-PATIENCE = 20
+PATIENCE = 5
 """Seconds that ONNX has to answer."""
 
 SHOWN = 4096
@@ -112,6 +113,8 @@ def _nonsense(node: Node, operands: Sequence[Box | None]) -> str | None:
     """What no runtime takes, although ONNX's inference does: numbers past all limits."""
     for name, value in node.attrs.items():
         numbers = value if isinstance(value, tuple) else (value,)
+        if any(isinstance(n, float) and not isfinite(n) for n in numbers):
+            return f'its attribute "{name}" is no finite number'
         if any(isinstance(n, int) and abs(n) >= 1 << 31 for n in numbers):
             return f'its attribute "{name}" is past the 32-bit integers'
     for position, box in enumerate(operands):

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from nanproof.dims import Size, broadcast
+from nanproof.dims import ShapeError, Size, broadcast
 from nanproof.domain.box import Box, Shape
 from nanproof.ops.call import Call
 from nanproof.ops.flow import computed, length, product_flags, repeated, settled, sum_flags, without_finite
@@ -68,6 +68,8 @@ def _layout(call: Call, boxes: tuple[Box, ...]) -> tuple[Shape, tuple[float, flo
         shape = box.shape
         before, dots, after = term.partition("...")
         extra = len(shape) - len(before) - len(after)
+        if extra < 0 or "." in before + after:
+            raise ShapeError(f'the term "{term[:40]}" of an Einsum does not name the {len(shape)} axes of its input')
         if dots:
             spread = broadcast(spread, shape[len(before) : len(before) + extra])
         elif extra:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from nanproof.dims import ShapeError
 from nanproof.domain.box import NAN, NINF, PINF, Box, Shape
 from nanproof.domain.partition import Blocks, blocks_of, merge_whole, pack
 from nanproof.numerics.dtypes import INT64
@@ -142,7 +143,7 @@ def _lp(call: Call, x: Box, shape: Shape, counts: tuple[float, float]) -> Box:
 
 def _powers(call: Call, x: Box) -> Callable[[Any, Any], tuple[Any, Any]]:
     """The p-th powers of the sizes of elements, as a runtime computes them."""
-    p = float(call.attr("p", 2))
+    p = _order(call)
     accumulator = call.setting.accumulator(x.dtype)
     form = call.form(accumulator, "pow")
 
@@ -160,7 +161,7 @@ def _powers(call: Call, x: Box) -> Callable[[Any, Any], tuple[Any, Any]]:
 
 def _rooted(call: Call, x: Box, place: Any, parts: tuple[Sums, float, Any, Any]) -> Box:
     sums, n, flags, empty = parts
-    dtype, p = x.dtype, float(call.attr("p", 2))
+    dtype, p = x.dtype, _order(call)
     accumulator = call.setting.accumulator(dtype)
     lo, hi, born = computed(call, dtype, sums, n, products=True)
     power = call.form(accumulator, "pow")
@@ -174,6 +175,13 @@ def _rooted(call: Call, x: Box, place: Any, parts: tuple[Sums, float, Any, Any])
 
 def _above_zero(x: Any) -> Any:
     return max(x, 0.0) if type(x) is float else np.maximum(x, 0.0)
+
+
+def _order(call: Call) -> float:
+    p = float(call.attr("p", 2))
+    if not p > 0:
+        raise ShapeError(f"a norm of order {p:g}: more than 0 is needed")
+    return p
 
 
 def _power(x: Any, p: float) -> Any:

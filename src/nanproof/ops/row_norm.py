@@ -10,6 +10,7 @@ from nanproof.ops.call import Call
 from nanproof.ops.conditions import Operand as Term
 from nanproof.ops.conditions import Requirement
 from nanproof.ops.flow import length, settled, without_finite
+from nanproof.ops.operands import axis_in
 from nanproof.ops.record import Case, Op, Operand, Samples
 
 ROW = Requirement("NP111", Term(0, "the norm of a row") > 0, NAN)
@@ -25,7 +26,7 @@ def _lp(call: Call, x: Box) -> Box:
     if without_finite(x) or (x.shape is not None and any(n == 0 for n in x.shape)):
         return Box(dtype, x.shape, inf, -inf)
     axis = int(call.attr("axis", -1))
-    most = inf if x.shape is None else length(call, (x.shape[axis],))[1]
+    most = inf if x.shape is None else length(call, (x.shape[axis_in(axis, len(x.shape))],))[1]
     accumulator = call.setting.accumulator(dtype)
     lo, hi = x.hull()
     if not lo <= hi:

@@ -104,6 +104,8 @@ def _written(call: Call, x: Box, updates: Box, most: float) -> Box:
     reduction = call.attr("reduction", "none")
     if not updates.flags and not updates.has_finite:
         return x  # nothing is written
+    if not x.flags and not x.has_finite:
+        return x  # nowhere to write
     blocks = blocks_of(x)
     a, b = np.asarray(blocks.lo, float), np.asarray(blocks.hi, float)
     void = a > b

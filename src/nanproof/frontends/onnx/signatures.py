@@ -31,7 +31,7 @@ class Signature:
             return f"has {count} inputs, {_span(self.inputs)} are needed"
         if "" in node.inputs:
             for index, name in enumerate(node.inputs):
-                if not name and index < len(self.needed) and self.needed[index]:
+                if not name and self.needed and self.needed[min(index, len(self.needed) - 1)]:
                     return f"lacks its input {index}, which isn't optional"
         if not self.outputs[0] <= len(node.outputs) <= self.outputs[1]:
             return f"has {len(node.outputs)} outputs, {_span(self.outputs)} are needed"
@@ -56,7 +56,7 @@ def signature(domain: str, op: str, opset: int) -> Signature | None:
         required=tuple(name for name, attribute in kinds.items() if attribute.required),
         inputs=(schema.min_input, schema.max_input),
         outputs=(schema.min_output, schema.max_output),
-        needed=tuple(formal.option == defs.OpSchema.FormalParameterOption.Single for formal in schema.inputs),
+        needed=tuple(formal.option != defs.OpSchema.FormalParameterOption.Optional for formal in schema.inputs),
         since=schema.since_version,
     )
 
