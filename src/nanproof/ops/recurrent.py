@@ -7,7 +7,7 @@ from math import inf
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from nanproof.dims import Size, bounds
+from nanproof.dims import ShapeError, Size, bounds
 from nanproof.domain.box import ALL, INFS, NAN, Box, Shape, top
 from nanproof.numerics.dtypes import DType
 from nanproof.ops.call import POSSIBLE, Call, Event
@@ -43,11 +43,11 @@ def _layer(call: Call, x: Box, r: Box) -> Layer:
     steps: Size | None = None
     batch: Size | None = None
     hidden: Size | None = None
-    if x.shape is not None:
+    if x.shape is not None and len(x.shape) == 3:
         steps, batch = x.shape[first], x.shape[second]
     if call.attr("hidden_size") is not None:
         hidden = int(call.attr("hidden_size"))
-    elif r.shape is not None:
+    elif r.shape:
         hidden = r.shape[-1]
     directions = 2 if call.attr("direction", "forward") == "bidirectional" else 1
     return Layer(x.dtype, steps, batch, directions, hidden)
@@ -107,6 +107,9 @@ def _checked(call: Call, layer: Layer, boxes: Sequence[Box | None], states: tupl
     """
     x, w, r = boxes[:3]
     b = boxes[3] if len(boxes) > 3 else None
+    for name, box in (("X", x), ("W", w), ("R", r)):
+        if box is not None and box.shape is not None and len(box.shape) != 3:
+            raise ShapeError(f"{name} has {len(box.shape)} axes: a recurrent layer needs 3")
     features = _most(call, None if w is None or w.shape is None else w.shape[-1])
     hidden = _most(call, layer.hidden)
     peepholes = boxes[7] if len(boxes) > 7 else None
