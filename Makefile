@@ -22,7 +22,7 @@ help:
 	@echo "make format      rewrite the style that can be rewritten"
 	@echo "make bench       speed, memory and verdicts (BENCH='--only nodes' and so on: see bench/run.py --help)"
 	@echo "make docs        the site, in site/"
-	@echo "make fuzz-input  $(FUZZ_SECONDS) s of damaged models against the loader (FUZZ_SECONDS=n)"
+	@echo "make fuzz-input  $(FUZZ_SECONDS) s of damaged models against load and analysis (FUZZ_SECONDS=n)"
 	@echo "make clean       remove what the tools left behind; distclean removes .venv too"
 
 # The exit code 1 of `check` says that there are findings, which is what the demo shows.
