@@ -65,7 +65,7 @@ def test_counts_and_lists() -> None:
         ({"interval": (0.0, 0.0)}, "p is 0; Log needs more than 0"),
         ({"interval": (0.1, 0.1)}, "p is 0.1; Log needs more than 0"),
         ({"interval": (1 / 3, 1 / 3)}, "p is in [0.3333, 0.3334]; Log needs more than 0"),
-        ({"interval": EMPTY}, "p has no element; Log needs more than 0"),
+        ({"interval": EMPTY}, "p has no finite element; Log needs more than 0"),
         ({"operand_name": ""}, "operand 0 of Log is in [0, 1]; Log needs more than 0"),
         ({"operand": -1, "needs": "at most 65504"}, "the result of Log is in [0, 1]; needed: at most 65504"),
     ],
@@ -109,17 +109,17 @@ def test_the_rest_of_a_finding() -> None:
         (
             {"DeformConv": 1},
             1,
-            "DeformConv has no bound yet; its output is taken as any value of the dtype. 1 verdict is weaker (marked ~)",
+            "DeformConv has no bound yet; its output is taken as any value of the dtype. It is itself unchecked and may give NaN or Inf; 1 verdict is weaker (marked ~)",
         ),
         (
             {"DeformConv": 3},
             0,
-            "DeformConv (x3) has no bound yet; its outputs are taken as any value of the dtype. No verdict is weaker for it",
+            "DeformConv (x3) has no bound yet; its outputs are taken as any value of the dtype. It is itself unchecked and may give NaN or Inf",
         ),
         (
             {"Foo": 1, "Bar": 2},
             7,
-            "Bar (x2), Foo have no bound yet; their outputs are taken as any value of the dtype. 7 verdicts are weaker (marked ~)",
+            "Bar (x2), Foo have no bound yet; their outputs are taken as any value of the dtype. They are themselves unchecked and may give NaN or Inf; 7 verdicts are weaker (marked ~)",
         ),
     ],
 )

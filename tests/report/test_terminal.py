@@ -28,18 +28,18 @@ NP201~ exp that can overflow
   fix: F.softplus(x)   proved for |x| <= 3.4e38
 
 note: NP103 at node /n/Div: std is in [0, 1]; Div needs anything but 0 (follows only from an assumed range)
-note: DeformConv has no bound yet; its output is taken as any value of the dtype. 1 verdict is weaker (marked ~)
+note: DeformConv has no bound yet; its output is taken as any value of the dtype. It is itself unchecked and may give NaN or Inf; 1 verdict is weaker (marked ~)
 note: x (input) is taken to lie in [-3.403e38, 3.403e38]: no range was given
 note: /loop/Loop was bounded by widening
 
-model.onnx: 2 findings; 12 sites (10 safe, 2 possible) in 25 nodes, 0.12 s, for runtime onnxruntime
+model.onnx: 2 findings; 12 sites (10 safe, 2 possible) in 25 nodes, 1 of them unchecked, 0.12 s, for runtime onnxruntime
 why, with examples: nanproof rule NP101
 """
 
 QUIET_TEXT = """\
 NP101 model.py:43: p is in [0, 1]; Log needs more than 0
 NP201~ node /act/Exp: the result of Exp is in [1, inf]; needed: at most 3.4e38
-model.onnx: 2 findings; 12 sites (10 safe, 2 possible) in 25 nodes, 0.12 s, for runtime onnxruntime
+model.onnx: 2 findings; 12 sites (10 safe, 2 possible) in 25 nodes, 1 of them unchecked, 0.12 s, for runtime onnxruntime
 """
 
 
@@ -70,7 +70,7 @@ def test_advice_is_given_once_a_rule() -> None:
 
 
 def test_nothing_found() -> None:
-    end = "10 sites (10 safe) in 25 nodes, 0.12 s, for runtime onnxruntime\n"
+    end = "10 sites (10 safe) in 25 nodes, 1 of them unchecked, 0.12 s, for runtime onnxruntime\n"
     assert terminal.text(report()) == f"model.onnx: no findings; {end}"
 
 

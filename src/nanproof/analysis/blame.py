@@ -115,6 +115,8 @@ def _nonsense(node: Node, operands: Sequence[Box | None]) -> str | None:
         numbers = value if isinstance(value, tuple) else (value,)
         if any(isinstance(n, float) and not isfinite(n) for n in numbers):
             return f'its attribute "{name}" is no finite number'
+        if (name in _COUNTS and numbers[0] < 1) or ((node.op, name) == ("Celu", "alpha") and not numbers[0]):
+            return f'its attribute "{name}" is {numbers[0]}, which nothing can be divided by or into'
         if any(isinstance(n, int) and abs(n) >= 1 << 31 for n in numbers):
             return f'its attribute "{name}" is past the 32-bit integers'
     for position, box in enumerate(operands):
@@ -135,6 +137,11 @@ def _nonsense(node: Node, operands: Sequence[Box | None]) -> str | None:
                 return f"its input {position} asks for more elements than any memory holds"
     return None
 
+
+_COUNTS = frozenset(
+    {"size", "blocksize", "group", "num_groups", "num_heads", "kv_num_heads", "q_num_heads", "hidden_size"}
+)
+"""Attributes of 1 or more, which ONNX doesn't check everywhere."""
 
 _SHAPES = {
     "Reshape": (1,), "Expand": (1,), "ConstantOfShape": (0,), "Tile": (1,), "Unsqueeze": (1,),

@@ -61,7 +61,8 @@ def run_loop(state: State, step: Step, *, certain: bool, run: RunLevel) -> tuple
         least, most = 0, 0
     elif go is not None and go.hull()[0] < 1:
         least = 0
-    length: Size = symbol(f"{state.program.names[step.outputs[0]]}@trips")
+    # named after a slot, since the first results may be absent
+    length: Size = symbol(f"{max(step.outputs)}@trips")
     loop = _Loop(state, step, body, run, Course(least, most, length, conditional=True))
     return loop.results(carried, certain=certain)
 
@@ -76,7 +77,8 @@ def run_scan(state: State, step: Step, *, certain: bool, run: RunLevel) -> tuple
     backwards = _axes(step, "scan_input_directions", walked)
     feeds = [_Walk(box, axis, bool(back)) for box, axis, back in zip(operands[split:], axes, backwards, strict=True)]
     length: Size = feeds[0].length
-    least, most = (length, length) if isinstance(length, int) else bounds(length, state.setting.dims)
+    # an axis of open size isn't unrolled: there is no telling its slices apart
+    least, most = (length, length) if isinstance(length, int) else (0, bounds(length, state.setting.dims)[1])
     loop = _Loop(state, step, body, run, Course(least, most, length, conditional=False), feeds)
     return loop.results(operands[:split], certain=certain)
 

@@ -15,7 +15,7 @@ from nanproof.analysis.facts import RULES, limits, met
 from nanproof.analysis.loops import run_loop, run_scan
 from nanproof.analysis.mapping import run_sequence_map
 from nanproof.analysis.masking import Masks, find_masks
-from nanproof.analysis.state import Site, State, hull_of, unbounded
+from nanproof.analysis.state import Site, State, bundled, hull_of, unbounded
 from nanproof.domain.box import INFS, NAN, NINF, PINF, Box
 from nanproof.findings.errors import InputError, InternalError
 from nanproof.model.lower import Program, Step
@@ -166,7 +166,7 @@ def _account(
         if box.flags and fresh:
             carried = tuple(dict.fromkeys((*carried, *fresh)))
         if carried:
-            state.origins[slot] = carried
+            state.origins[slot] = bundled(state, carried)
 
 
 _LOOKS_AT_SPECIALS = frozenset({"IsNaN", "IsInf", "Shape", "Size"})

@@ -60,6 +60,32 @@ class State:
     makers: dict[int, Step] = field(default_factory=dict)
     declared: Mapping[str, Declared] = field(default_factory=dict)
     notes: dict[str, None] = field(default_factory=dict)
+    bundles: dict[tuple[int, ...], int] = field(default_factory=dict)
+    """Long lists of origins, each known by a negative number from then on (see ``bundled``)."""
+
+
+LOOSE = 4
+"""Most origins of a slot that are listed one by one."""
+
+
+def bundled(state: State, origins: tuple[int, ...]) -> tuple[int, ...]:
+    """The same origins in few numbers: where thousands of sites flow on, no node copies them all."""
+    if len(origins) <= LOOSE:
+        return origins
+    return (state.bundles.setdefault(origins, -1 - len(state.bundles)),)
+
+
+def unbundled(state: State, origins: tuple[int, ...]) -> set[int]:
+    """The sites that some origins stand for."""
+    lists = {number: origins for origins, number in state.bundles.items()}
+    found, waiting = set(origins), list(origins)
+    while waiting:
+        number = waiting.pop()
+        if number < 0:
+            fresh = [i for i in lists[number] if i not in found]
+            found.update(fresh)
+            waiting.extend(fresh)
+    return {index for index in found if index >= 0}
 
 
 def new_state(program: Program, setting: Setting, declared: Mapping[str, Declared] | None = None) -> State:
@@ -88,7 +114,7 @@ def unbounded(state: State, step: Step) -> tuple[Box, ...]:
         if slot >= 0:
             state.weak.add(slot)
             if carried:
-                state.origins[slot] = carried
+                state.origins[slot] = bundled(state, carried)
     return tuple(results)
 
 

@@ -10,7 +10,7 @@ from math import inf
 from nanproof.analysis.explain import because
 from nanproof.analysis.precision import precision_causes
 from nanproof.analysis.propagate import verdict_of
-from nanproof.analysis.state import Site, State, key
+from nanproof.analysis.state import Site, State, key, unbundled
 from nanproof.domain.box import NAN, NINF, PINF
 from nanproof.findings.finding import EMPTY, Finding, stable_id
 from nanproof.findings.location import Location
@@ -22,6 +22,7 @@ from nanproof.ops.call import INEVITABLE
 
 ASSUMED = "follows only from an assumed range"
 MASKED = "masked: reaches no output"
+INFINITE = "a stored infinity, as masks are made of, reaches an output"
 
 _FLAG_NAMES = ((NAN, "nan"), (PINF, "+inf"), (NINF, "-inf"))
 
@@ -62,8 +63,10 @@ def assembled(state: State, model: Model, ranges: Mapping[str, Range], modest: S
         finding = _finding(state, site, reached.get(site.index, ()), whys, note)
         groups[group] = _merged(groups[group], finding) if group in groups else finding
     findings = list(groups.values())
+    inherited = _inherited(state)
+    findings += inherited
     findings += precision_causes(state, model, [s for s in state.sites if not s.causes])
-    counts = _counts(state)
+    counts = _counts(state, sum(f.note is None for f in inherited))
     weaker = sum(site.weak for site in state.sites)
     return Assembled(tuple(findings), counts, weaker)
 
@@ -151,17 +154,65 @@ def _reached(state: State) -> dict[int, tuple[str, ...]]:
     """For every site, the outputs of the model that its NaN or Inf can reach."""
     found: dict[int, dict[str, None]] = {}
     for slot in state.program.outputs:
-        for index in state.origins.get(slot, ()):
+        for index in unbundled(state, state.origins.get(slot, ())):
             found.setdefault(index, {})[state.program.names[slot]] = None
     return {index: tuple(names) for index, names in found.items()}
 
 
-def _counts(state: State) -> SiteCounts:
+def _inherited(state: State) -> list[Finding]:
+    """Outputs that may not be finite though no site says so: the model's own stored NaN or Inf gets there."""
+    found: dict[str, Finding] = {}
+    for slot in state.program.outputs:
+        box = state.hulls[slot]
+        if box is None or not box.flags or slot in state.origins or slot in state.weak:
+            continue
+        source = _source_of_specials(state, slot)
+        held = state.hulls[source]
+        assert held is not None
+        name, output = state.program.names[source], state.program.names[slot]
+        step = state.makers.get(source)
+        finding = Finding(
+            id=stable_id("NP215", name),
+            code="NP215",
+            op="Output",
+            node=name if step is None else step.node.name or name,
+            operand=0,
+            operand_name=name,
+            interval=held.hull(),
+            may=tuple(text for bit, text in _FLAG_NAMES if box.flags & bit),
+            invalid="NaN or Inf",
+            needs="finite numbers only",
+            verdict=Verdict.POSSIBLE,
+            note=None if box.flags & NAN else INFINITE,
+            because=(f"{name} holds NaN or Inf as stored" if step is None else f"{name} may be NaN or Inf",),
+            reaches=(output,),
+        )
+        found[name] = _merged(found[name], finding) if name in found else finding
+    return list(found.values())
+
+
+def _source_of_specials(state: State, slot: int) -> int:
+    """The first value on the way back from a slot that holds NaN or Inf without having got it from another."""
+    seen: set[int] = set()
+    while slot not in seen:
+        seen.add(slot)
+        step = state.makers.get(slot)
+        if step is None:
+            break
+        flagged = [s for s in step.inputs if s >= 0 and (box := state.hulls[s]) is not None and box.flags]
+        if not flagged:
+            break
+        slot = flagged[0]
+    return slot
+
+
+def _counts(state: State, inherited: int) -> SiteCounts:
     unsafe = {key(site): verdict_of(site) for site in state.sites}
     inevitable = sum(v == INEVITABLE for v in unsafe.values())
-    possible = len(unsafe) - inevitable
-    total = max(state.total, len(unsafe))
-    return SiteCounts(total=total, safe=total - len(unsafe), possible=possible, inevitable=inevitable)
+    possible = len(unsafe) - inevitable + inherited
+    total = max(state.total, len(unsafe)) + inherited
+    safe = total - possible - inevitable
+    return SiteCounts(total=total, safe=safe, possible=possible, inevitable=inevitable)
 
 
 def _source_line(location: Location | None) -> str | None:

@@ -86,7 +86,7 @@ def seen(finding: Finding) -> str:
     """What was seen and what is needed: 'p is in [0, 1]; Log needs more than 0'."""
     lo, hi = finding.interval
     if lo > hi:
-        what = "has no element"
+        what = "has no finite element"
     elif lo == hi:
         what = f"is {number(lo)}" if number(lo) == repr(lo).removesuffix(".0") else f"is in {interval(lo, hi)}"
     else:
@@ -135,12 +135,13 @@ def unknown_operators(ops: Mapping[str, int], weaker: int) -> str | None:
     have, theirs = ("has", "its output is") if len(names) == 1 else ("have", "their outputs are")
     if len(names) == 1 and not one:
         theirs = "its outputs are"
-    tail = (
-        f"{plural(weaker, 'verdict')} {'is' if weaker == 1 else 'are'} weaker (marked ~)"
-        if weaker
-        else ("No verdict is weaker for it")
+    itself = (
+        "It is itself unchecked and may give NaN or Inf"
+        if len(names) == 1
+        else "They are themselves unchecked and may give NaN or Inf"
     )
-    return f"{listing(names)} {have} no bound yet; {theirs} taken as any value of the dtype. {tail}"
+    tail = f"; {plural(weaker, 'verdict')} {'is' if weaker == 1 else 'are'} weaker (marked ~)" if weaker else ""
+    return f"{listing(names)} {have} no bound yet; {theirs} taken as any value of the dtype. {itself}{tail}"
 
 
 def assumed_range(assumed: AssumedRange) -> str:
@@ -164,7 +165,9 @@ def summary(report: Report) -> str:
     ]
     verdicts = ", ".join([f"{sites.safe} safe", *bad])
     head = plural(found, "finding") if found else "no findings"
+    unchecked = sum(report.unknown_ops.values())
+    open_nodes = f", {unchecked} of them unchecked" if unchecked else ""
     return (
-        f"{report.target}: {head}; {plural(sites.total, 'site')} ({verdicts}) in {plural(report.nodes, 'node')}, "
+        f"{report.target}: {head}; {plural(sites.total, 'site')} ({verdicts}) in {plural(report.nodes, 'node')}{open_nodes}, "
         f"{report.seconds:.2f} s, for runtime {report.runtime}"
     )

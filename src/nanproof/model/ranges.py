@@ -31,7 +31,7 @@ from nanproof.model.indices import index_limits
 from nanproof.model.roles import Role, stored
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from nanproof.model.graph import Array, Declared, Graph, Model, Source
     from nanproof.numerics.dtypes import DType
@@ -72,7 +72,7 @@ def decide(model: Model, user: UserRanges, weights: Weights = "model") -> dict[s
     graph = model.graph
     sources = dict(stored(graph))
     declared = {item.name: item for item in graph.inputs}
-    given = match(user, [*declared, *(name for name in sources if name not in declared)])
+    given = match(user, [name for name in declared if name not in sources], list(sources))
     limits = index_limits(graph)
     variances = _variances(graph) if weights == "architecture" else set()
     exact: dict[DType, Range] = {}
@@ -118,15 +118,18 @@ def decide_sizes(
     return {name: user.get(name, SIZE) for name in names}, tuple(name for name in names if name not in user)
 
 
-def match(user: UserRanges, names: Iterable[str]) -> dict[str, tuple[Bound, Bound]]:
-    """Resolve names and wildcards (`*`, `?`, `[a-z]`). A full name beats a wildcard, a later wildcard beats an earlier one."""
-    known = list(names)
+def match(user: UserRanges, inputs: Sequence[str], stored_names: Sequence[str] = ()) -> dict[str, tuple[Bound, Bound]]:
+    """Resolve names and wildcards (`*`, `?`, `[a-z]`). A full name beats a wildcard, a later wildcard beats an earlier one.
+
+    A wildcard means inputs only: stored tensors (weights, but an epsilon or an exponent too) are named in full.
+    """
+    known = [*inputs, *stored_names]
     full = set(known)
     found: dict[str, tuple[Bound, Bound]] = {}
     for pattern, bounds in user.items():
         if pattern in full:
             continue
-        hits = [name for name in known if fnmatchcase(name, pattern)] if any(mark in pattern for mark in "*?[") else []
+        hits = [name for name in inputs if fnmatchcase(name, pattern)] if any(mark in pattern for mark in "*?[") else []
         if not hits:
             raise InputError(
                 f'a range is given for "{pattern}", which is no input or initialiser of the model{_hint(pattern, known)}'

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from nanproof.dims import Size, bounds
+from nanproof.dims import ShapeError, Size, bounds
 from nanproof.domain.box import ALL, NAN, Box, Shape
 from nanproof.numerics.dtypes import INT64
 from nanproof.ops.call import Call
@@ -26,6 +26,8 @@ def _suppressed(call: Call, boxes: Box, scores: Box, *limits: Box | None) -> Box
     """Places: a batch, a class and a box of each chosen box; how many there are only the values tell."""
     most = 2.0**63
     if scores.shape is not None:
+        if len(scores.shape) != 3:
+            raise ShapeError(f"scores of {len(scores.shape)} axes: 3 are needed")
         ends = [n if isinstance(n, int) else bounds(n, call.setting.dims)[1] for n in scores.shape]
         most = max(2.0**63 if n is None else max(float(n - 1), 0.0) for n in ends)
     count: Size = call.fresh("chosen")

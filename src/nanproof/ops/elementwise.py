@@ -216,7 +216,7 @@ def _plain_blocks(rule: Rule, call: Call, boxes: Sequence[Box]) -> Box:
     if shape is None:
         return _shapeless(rule, call, boxes)
     cuts, blocks = aligned(boxes, len(shape))
-    if any(block.spots is not None for block in blocks):
+    if any(block.spots is not None for block in blocks) or any(_has_empty_block(box) for box in boxes):
         return _by_blocks(rule, call, boxes)
     pairs = [(block.lo, block.hi) for block in blocks]
     dtype_in = boxes[0].dtype
@@ -238,6 +238,11 @@ def _plain_blocks(rule: Rule, call: Call, boxes: Sequence[Box]) -> Box:
     result = pack(dtype, shape, cuts, Blocks(lo, hi, None), call.setting.budget)
     result.ends = low, high
     return result if op.relate is None else op.relate(call, boxes, result)
+
+
+def _has_empty_block(box: Box) -> bool:
+    """Whether some block has no value at all, as where a mask's condition never chose it."""
+    return box.cuts is not None and not bool(np.minimum.reduce(box.hi, axis=None) > -inf)
 
 
 def _by_blocks(rule: Rule, call: Call, boxes: Sequence[Box]) -> Box:

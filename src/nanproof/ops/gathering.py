@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from nanproof.dims import Size, interval
+from nanproof.dims import ShapeError, Size, interval
 from nanproof.domain.box import Array, Box, Shape
 from nanproof.domain.moves import carried, merged_over, part, reshaped, taken
 from nanproof.domain.partition import EXACT_LIMIT, blocks_of, pack
@@ -153,6 +153,8 @@ def _gather_elements(call: Call, x: Box, indices: Box) -> Box:
     if x.shape is None or indices.shape is None:
         return Box(x.dtype, indices.shape, *x.hull(), x.flags)
     axis = axis_in(call.attr("axis", 0), len(x.shape))
+    if len(indices.shape) != len(x.shape):
+        raise ShapeError(f"indices of {len(indices.shape)} axes into a tensor of {len(x.shape)}")
     if any(n == 0 for n in indices.shape):
         return Box(x.dtype, indices.shape, inf, -inf)
     small = x.known is not None and x.known.size <= MOST and isinstance(x.shape[axis], int)
@@ -263,7 +265,10 @@ def _compress(call: Call, x: Box, condition: Box) -> Box:
     size = x.shape[axis]
     known = condition.known
     if known is not None and known.size <= FEW and isinstance(size, int):
-        return polished(call, taken(x, axis, np.flatnonzero(known)))
+        places = np.flatnonzero(known)
+        if places.size and places[-1] >= size:
+            raise ShapeError(f"Compress takes element {places[-1]} of an axis of {size}")
+        return polished(call, taken(x, axis, places))
     shape = (*x.shape[:axis], call.fresh("size"), *x.shape[axis + 1 :])
     whole = merged_over(x, (axis,))
     if whole.cuts is None:

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 MOST = 1 << 16
 """Most elements of an operand that is read element by element."""
 
+MAX_RANK = 64
+"""Most axes of a tensor: NumPy's limit, and far above any model's."""
+
 FEW = 1 << 12
 """Most elements of a known result whose bounds are read again."""
 
@@ -98,12 +101,15 @@ def axes_in(axes: Sequence[int], rank: int) -> tuple[int, ...]:
 
 
 def length_of(box: Box) -> int | None:
-    """The length of a one-dimensional operand (that of a scalar is 1)."""
+    """The length of an operand with a number for each axis (that of a scalar is 1)."""
     if box.shape is None or len(box.shape) > 1:
         return None
     if not box.shape:
         return 1
-    return box.shape[0] if isinstance(box.shape[0], int) else None
+    length = box.shape[0]
+    if isinstance(length, int) and length > MAX_RANK:
+        raise ShapeError(f"a tensor of {length} axes: no runtime takes more than {MAX_RANK}")
+    return length if isinstance(length, int) else None
 
 
 def ends_of(call: Call, size: Size, *, is_size: bool = True) -> tuple[float, float]:

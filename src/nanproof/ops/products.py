@@ -12,6 +12,7 @@ from nanproof.domain.partition import blocks_of, widths
 from nanproof.numerics.dtypes import DType
 from nanproof.ops.call import Call
 from nanproof.ops.flow import Sums, computed, length, repeated, settled, sum_flags
+from nanproof.ops.operands import axis_in
 from nanproof.ops.record import Case, Op, Operand, Samples
 from nanproof.ops.reducing import axes_of, layout
 from nanproof.ops.reductions import CASES as REDUCING
@@ -96,7 +97,7 @@ def _along(call: Call, x: Box, axis: Box | None) -> int | None:
     """The axis of a running operation."""
     if x.shape is None or axis is None or axis.known is None:
         return None
-    return int(np.asarray(axis.known).reshape(-1)[0]) % len(x.shape)
+    return axis_in(int(np.asarray(axis.known).reshape(-1)[0]), len(x.shape))
 
 
 def _cum_sum(call: Call, x: Box, axis: Box) -> Box:

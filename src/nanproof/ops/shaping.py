@@ -253,6 +253,9 @@ def _space_to_depth(call: Call, x: Box) -> Box:
     """Reshape, Transpose, Reshape."""
     if x.shape is None or len(x.shape) != 4:
         return reshaped(x, None)
+    block = call.attr("blocksize", 1)
+    if block < 1 or any(isinstance(n, int) and n % block for n in x.shape[2:]):
+        raise ShapeError(f"an image of {x.shape[2]} by {x.shape[3]} does not divide into blocks of {block}")
     first, order, last = _space_plan(x.shape, call.attr("blocksize", 1), call.attr("mode", "DCR"))
     return reshaped(transposed(reshaped(x, first), order), last)
 
