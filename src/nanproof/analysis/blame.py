@@ -112,10 +112,12 @@ def _sentence(text: str) -> str:
 def _nonsense(node: Node, operands: Sequence[Box | None]) -> str | None:
     """What no runtime takes, although ONNX's inference does: numbers past all limits."""
     for name, value in node.attrs.items():
-        numbers = value if isinstance(value, tuple) else (value,)
+        numbers: tuple[Any, ...] = value if isinstance(value, tuple) else (value,)
         if any(isinstance(n, float) and not isfinite(n) for n in numbers):
             return f'its attribute "{name}" is no finite number'
-        if (name in _COUNTS and numbers[0] < 1) or ((node.op, name) == ("Celu", "alpha") and not numbers[0]):
+        if (name in _COUNTS and type(value) is int and value < 1) or (
+            (node.op, name) == ("Celu", "alpha") and not numbers[0]
+        ):
             return f'its attribute "{name}" is {numbers[0]}, which nothing can be divided by or into'
         if any(isinstance(n, int) and abs(n) >= 1 << 31 for n in numbers):
             return f'its attribute "{name}" is past the 32-bit integers'
