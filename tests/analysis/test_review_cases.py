@@ -107,3 +107,56 @@ def test_a_float16_chain_that_the_runtime_keeps_in_float32() -> None:
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
     assert [f.code for f in found(model, {"x": (x, x)})] == ["NP102"]
     assert not analyse(load(model), Options(ranges={"x": (x, x)}, runtime="torch")).found
+
+
+def test_a_float16_softmax_goes_on_unrounded() -> None:
+    text = """g (float16[3] x) => (float16[3] y) {
+        k = Constant<value = float[3] {0.33325195, 0.33325195, 0.33325195}>()
+        c = Cast<to = 10>(k)
+        s = Softmax(x)
+        q = Sub(c, s)
+        y = Sqrt(q) }"""
+    assert "NP102" in {f.code for f in found(onnx.parser.parse_model(HEADER + text), {"x": (1, 1)})}
+
+
+def test_a_scan_over_an_open_axis_is_bounded() -> None:
+    text = """g (float[n, 4] x) => (float[4] y, float[n, 4] s) <float[4] z = {0, 0, 0, 0}>
+        { y, s = Scan <num_scan_inputs = 1, body = b (float[4] a, float[4] r) => (float[4] e, float[4] o)
+            { e = Max(a, r) o = Neg(r) }> (z, x) }"""
+    assert not found(onnx.parser.parse_model(HEADER + text), {"x": (-1, 1)})
+
+
+def test_a_mask_that_empties_a_block_is_no_crash() -> None:
+    text = """g (float[1] p, float[1] q) => (float[2] y) <float two = {2}>
+        { c = Concat<axis = 0>(p, q) t = Greater(c, two) s = Sin(c) y = Where(t, s, c) }"""
+    assert not found(onnx.parser.parse_model(HEADER + text), {"p": (0, 1), "q": (5, 6)})
+
+
+def test_a_stored_nan_that_reaches_an_output_is_a_finding_and_a_stored_infinity_a_note() -> None:
+    text = "g (float[2] x) => (float[2] y) <float[2] w = {{1, {0}}}> {{ y = Add(x, w) }}"
+    (finding,) = found(onnx.parser.parse_model(HEADER + text.format("nan")), {"x": (0, 1)})
+    assert (finding.code, finding.operand_name, finding.reaches) == ("NP215", "w", ("y",))
+    report = analyse(load(onnx.parser.parse_model(HEADER + text.format("-inf"))), Options(ranges={"x": (0, 1)}))
+    assert [(f.code, f.is_note) for f in report.findings] == [("NP215", True)]
+
+
+def test_many_findings_that_flow_on_are_kept_apart() -> None:
+    # each Log is a site of its own and flows to the output; thousands of them must not be copied at every node
+    count = 300
+    nodes = []
+    for i in range(count):
+        nodes += [
+            helper.make_node("Log", [f"x{i}" if i else "x"], [f"l{i}"]),
+            helper.make_node("Sub", [f"l{i}", "x"], [f"x{i + 1}"]),
+        ]
+    ends = [helper.make_tensor_value_info(n, TensorProto.FLOAT, [2]) for n in ("x", f"x{count}")]
+    graph = helper.make_graph(nodes, "g", ends[:1], ends[1:])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+    findings = [f for f in found(model, {"x": (-1, 1)}) if f.code == "NP101"]
+    assert len(findings) == count
+    assert all(f.reaches == (f"x{count}",) for f in findings)
+
+
+def test_a_wildcard_range_leaves_stored_tensors_alone() -> None:
+    text = "g (float[1] x) => (float[1] y) <float[1] c = {-5}> { s = Add(x, c) y = Log(s) }"
+    assert [f.code for f in found(onnx.parser.parse_model(HEADER + text), {"*": (1, 2)})] == ["NP101"]

@@ -70,7 +70,7 @@ def test_advice_is_given_once_a_rule() -> None:
 
 
 def test_nothing_found() -> None:
-    end = "10 sites (10 safe) in 25 nodes, 1 of them unchecked, 0.12 s, for runtime onnxruntime\n"
+    end = "10 sites (10 safe) in 25 nodes, 0.12 s, for runtime onnxruntime\n"
     assert terminal.text(report()) == f"model.onnx: no findings; {end}"
 
 

@@ -6,6 +6,7 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 from math import inf
+from typing import Any
 
 import numpy as np
 
@@ -96,6 +97,8 @@ def _with_record(state: State, step: Step, op: Op, mask: Masks.Mask | None, *, c
     call = Call(op, step.attrs, state.setting, len(step.outputs), step.node.outputs[0])
     bound = op.bound(call, *operands)
     results = bound if isinstance(bound, tuple) else (bound,)
+    if not op.exact and state.setting.keeps_float32(results[0].dtype):
+        results = tuple(_unrounded(box) for box in results)
     if op.name in RULES:
         results = _with_facts(state, step, call, (operands, results))
     kind = results[0].dtype.kind
@@ -107,6 +110,25 @@ def _with_record(state: State, step: Step, op: Op, mask: Masks.Mask | None, *, c
     if call.events or flagged or state.origins or state.weak:
         _account(state, step, call, (operands, results), certain=certain)
     return results
+
+
+def _unrounded(box: Box) -> Box:
+    """A result that may go on without its last rounding: its ends, half a step further out.
+
+    An end that is 0 stays: rounding keeps signs.
+    """
+    if box.known is not None or not box.has_finite or not box.dtype.is_float:
+        return box
+    unit, half, most = box.dtype.unit, box.dtype.quantum / 2, box.dtype.max
+
+    def moved(end: Any, sign: float) -> Any:
+        out = np.clip(end + sign * (np.abs(end) * unit + half), -most, most)
+        return np.where((np.asarray(end) == 0) | ~np.isfinite(end), end, out)
+
+    lo, hi = moved(box.lo, -1.0), moved(box.hi, 1.0)
+    if box.cuts is None:
+        lo, hi = float(lo), float(hi)
+    return Box(box.dtype, box.shape, lo, hi, box.flags, cuts=box.cuts, spots=box.spots, form=box.form)
 
 
 def _with_facts(
