@@ -176,5 +176,7 @@ def exactly(call: Call, boxes: Sequence[Box | None], most: int = MOST) -> list[A
         results = call.op.run(np, *arrays, **call.attrs)
     except (TypeError, ValueError):
         return None  # symbolic sizes that this operator has no meaning for
+    except IndexError:
+        raise ShapeError("an index lies outside the tensor that it picks from") from None
     found: Any = results if isinstance(results, tuple) else (results,)
     return [np.asarray(r) for r in found]
