@@ -30,6 +30,8 @@ SAFE = {
     "softmax over all": "m = ReduceMax(x)\n d = Sub(x, m)\n e = Exp(d)\n s = ReduceSum(e)\n y = Div(e, s)",
     "root of max - x": "m = ReduceMax(x, ax)\n d = Sub(m, x)\n y = Sqrt(d)",
     "root of x - min": "m = ReduceMin(x, ax)\n d = Sub(x, m)\n y = Sqrt(d)",
+    "root of max - min": "m = ReduceMax(x, ax)\n n = ReduceMin(x, ax)\n d = Sub(m, n)\n y = Sqrt(d)",
+    "log of the sum of a softmax": "p = Softmax(x)\n s = ReduceSum(p, ax)\n y = Log(s)",
     "maximum computed twice": "m = ReduceMax(x, ax)\n n = ReduceMax(x, ax)\n d = Sub(x, n)\n y = Exp(d)",
 }
 
@@ -43,6 +45,8 @@ def test_proved(name: str) -> None:
 UNSAFE = {
     "the maximum of something else": "z = Neg(x)\n m = ReduceMax(z, ax)\n d = Sub(x, m)\n y = Exp(d)",
     "rows of the other axis": SHIFT + "s = ReduceSum(e, first)\n y = Log(s)",
+    "max and min of different rows": "m = ReduceMax(x, ax)\n n = ReduceMin(x, first)\n d = Sub(m, n)\n y = Sqrt(d)",
+    "the sum of a softmax over another axis": "p = Softmax(x)\n s = ReduceSum(p, first)\n y = Log(s)",
     "the minimum": "m = ReduceMin(x, ax)\n d = Sub(x, m)\n y = Exp(d)",
     "rows laid along the wrong axis": "m = ReduceMax<keepdims = 0>(x, first)\n u = Unsqueeze(m, ax)\n d = Sub(x, u)\n y = Exp(d)",
 }

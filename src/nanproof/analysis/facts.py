@@ -5,8 +5,9 @@ result with what follows. A rule holds in floats, for every runtime: it rests on
 monotone rounding and on exact zeros, never on algebra over the reals.
 
 ======================================  =============================================================
-x - max(x), x - min(x), max(x) - x ...  one sign, and the extreme row element gives exactly 0
+x - max(x), max(x) - min(x) and so on   one sign, and the extreme row element gives exactly 0
 sum(exp(x - max(x)))                    at least exp(0), since the largest element contributes that
+sum(softmax(x))                         1, up to the errors of the softmax and of the sum
 x / sum(x), x >= 0                      at most 1: the rounded sum of non-negatives is no less than
                                         any of them
 d / sqrt(mean(d * d) + eps)             at most sqrt(n), and the same for sums, norms and reciprocals
@@ -25,7 +26,8 @@ from nanproof.dims import bounds
 from nanproof.domain.box import Box
 from nanproof.domain.partition import Blocks, blocks_of, pack
 from nanproof.model.lower import Step
-from nanproof.numerics.runtimes import error_form, widen
+from nanproof.numerics.reductions import sum_error
+from nanproof.numerics.runtimes import error_form, softmax_form, widen
 
 Limits = "tuple[float, float] | None"
 Rule = Callable[[State, Step, Sequence["Box | None"]], "tuple[float, float] | None"]
@@ -184,9 +186,23 @@ def _ordered(state: State, step: Step, operands: Sequence[Box | None]) -> tuple[
         return None
     if _above(state, b, a) or _below(state, a, b):
         return -inf, 0.0
-    if _above(state, a, b) or _below(state, b, a):
+    if _above(state, a, b) or _below(state, b, a) or _extremes(state, a, b):
         return 0.0, inf
+    if _extremes(state, b, a):
+        return -inf, 0.0
     return None
+
+
+def _extremes(state: State, upper: int, lower: int) -> bool:
+    """Whether two values are the maximum and the minimum of the same rows, none of them empty."""
+    high, low = rows_of(state, upper, _MAX), rows_of(state, lower, _MIN)
+    if high is None or low is None or high[1] != low[1]:
+        return False
+    source = high[0].inputs[0]
+    box = state.hulls[source]
+    if box is None or box.shape is None or not _plain(box) or not same(state, source, low[0].inputs[0]):
+        return False
+    return all(bounds(box.shape[axis], state.setting.dims)[0] >= 1 for axis in high[1])
 
 
 def _above(state: State, upper: int, lower: int) -> bool:
@@ -233,6 +249,24 @@ def _sum_of_shifted_exponentials(
         return None  # a sum over nothing is 0
     one = widen(error_form(state.setting.runtime, "exp", box.dtype), box.dtype, 1.0, 1.0)[0]
     return one, inf
+
+
+def _sum_of_softmax(state: State, step: Step, operands: Sequence[Box | None]) -> tuple[float, float] | None:
+    """The sum of a softmax over its own axis: 1, up to the error of each entry and of the sum."""
+    box = operands[0]
+    softmax = maker(state, step.inputs[0], {"Softmax"})
+    if softmax is None or box is None or box.shape is None or not _plain(box, state.hulls[softmax.inputs[0]]):
+        return None
+    axis = int(softmax.attrs.get("axis", -1)) % len(box.shape)  # type: ignore[arg-type]
+    least, most = bounds(box.shape[axis], state.setting.dims)
+    if reduced_axes(state, step) != (axis,) or least < 1 or most is None:
+        return None
+    dtype, n = box.dtype, float(most)
+    form = softmax_form(state.setting.runtime, dtype, n)
+    # of each entry: a relative error, its rounding, and what a subnormal one loses
+    off = form.relative + (form.ulps + 2.0) * dtype.unit + n * ((form.quanta + 1.0) * dtype.quantum + form.absolute)
+    off += sum_error(n, 1.0 + off, state.setting.accumulator(dtype), dtype) + 2.0 * dtype.unit
+    return (1.0 - off, 1.0 + off) if off < 0.5 else None
 
 
 _SUM = frozenset({"ReduceSum"})
@@ -362,7 +396,7 @@ def _mean_square(state: State, slot: int, source: int) -> float | None:
 
 RULES: Mapping[str, tuple[Rule, ...]] = {
     "Sub": (_ordered,),
-    "ReduceSum": (_sum_of_shifted_exponentials,),
+    "ReduceSum": (_sum_of_shifted_exponentials, _sum_of_softmax),
     "Div": (_share, _normalised),
     "Mul": (_normalised,),
 }
