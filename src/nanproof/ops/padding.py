@@ -100,6 +100,8 @@ def _padded(x: Box, axis: int, counts: tuple[Size, Size], mode: str, fill: Box) 
             before, after, size = max(before, 0), max(after, 0), x.shape[axis]  # type: ignore[index]
         if before == after == 0:
             return x
+        if mode != "constant" and size == 0:
+            raise ShapeError(f"Pad of axis {axis}, which is empty, by {mode}")
         if mode != "constant" and int(size) + before + after > MOST:  # type: ignore[arg-type]
             return some(x, axis, size + before + after)
         if mode != "constant":
