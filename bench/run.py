@@ -16,6 +16,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from datetime import datetime, timezone
 from importlib.metadata import version
 from pathlib import Path
@@ -120,6 +121,13 @@ def zoo(_options: argparse.Namespace) -> list[Row]:
     return rows
 
 
+def cases(_options: argparse.Namespace) -> list[Row]:
+    """The node test cases of the onnx package: the share that is answered, and whether all are sound."""
+    from nanproof.testing.node_cases import node_case_report
+
+    return [asdict(share) for share in node_case_report()]
+
+
 def run_child(paths: Sequence[Path]) -> list[Row]:
     """The measurements of one fresh process over these models."""
     command = [sys.executable, str(HERE / "child.py"), *map(str, paths)]
@@ -170,6 +178,7 @@ SECTIONS: dict[str, Callable[[argparse.Namespace], list[Row]]] = {
     "nodes": nodes,
     "memory": memory,
     "zoo": zoo,
+    "cases": cases,
 }
 
 
