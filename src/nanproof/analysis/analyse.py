@@ -11,6 +11,7 @@ from nanproof.analysis.labelling import fine_grained
 from nanproof.analysis.options import Options
 from nanproof.analysis.propagate import propagate
 from nanproof.analysis.state import State, new_state
+from nanproof.analysis.undisturbed import undisturbed
 from nanproof.analysis.verdicts import assembled
 from nanproof.findings.errors import InputError
 from nanproof.findings.report import AssumedRange, Report
@@ -29,6 +30,11 @@ REASONABLE = 1.0
 
 def analyse(model: Model, options: Options | None = None) -> Report:
     """Prove every site of a model safe, or report it."""
+    with undisturbed():
+        return _analyse(model, options)
+
+
+def _analyse(model: Model, options: Options | None) -> Report:
     started = time.perf_counter()
     chosen = options or Options()
     setting = _setting(model, chosen)

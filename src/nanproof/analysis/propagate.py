@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterator
-from contextlib import contextmanager
 from math import inf
 from typing import Any
 
@@ -17,6 +14,7 @@ from nanproof.analysis.loops import run_loop, run_scan
 from nanproof.analysis.mapping import run_sequence_map
 from nanproof.analysis.masking import Masks, find_masks
 from nanproof.analysis.state import Site, State, bundled, hull_of, unbounded
+from nanproof.analysis.undisturbed import undisturbed
 from nanproof.domain.box import INFS, NAN, NINF, PINF, Box
 from nanproof.findings.errors import InputError, InternalError
 from nanproof.model.lower import Program, Step
@@ -26,21 +24,8 @@ from nanproof.ops.record import Op
 
 def propagate(state: State) -> None:
     """Fill the state with a Box for every slot. Initial slots must have theirs."""
-    with _quiet():
+    with undisturbed():
         run_level(state, state.program, certain=True)
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """No NumPy warnings (Inf and NaN are our daily bread), no garbage collection (it doubles the time)."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        with np.errstate(all="ignore"):
-            yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def run_level(state: State, program: Program, *, certain: bool) -> None:
