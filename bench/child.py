@@ -12,6 +12,8 @@ import sys
 from time import perf_counter
 from typing import Any
 
+from watch import memory_of
+
 from nanproof.analysis import Options, analyse
 from nanproof.frontends.onnx import load
 from nanproof.model.lower import lower
@@ -43,7 +45,7 @@ def measure(path: str) -> dict[str, Any]:
         "notes": sum(finding.note is not None for finding in report.findings),
         "unknown_ops": dict(report.unknown_ops),
         "weaker": report.weaker,
-        "peak_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        "peak_mib": memory_of("self").get("VmHWM", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss) / 1024,
     }
 
 

@@ -42,11 +42,14 @@ def watch(command: list[str], *, every: float = 0.02) -> Watched:
     ):
         anonymous: int | None = None
         mapped: int | None = None
+        # the process's own high-water mark: what wait4 tells includes the parent's memory at the fork
+        peak = 0
         while True:
             done, status, usage = os.wait4(process.pid, os.WNOHANG)
             if done:
                 break
-            now = _memory(process.pid)
+            now = memory_of(process.pid)
+            peak = max(peak, now.get("VmHWM", 0))
             if "RssAnon" in now:
                 anonymous = max(anonymous or 0, now["RssAnon"])
                 mapped = max(mapped or 0, now.get("RssFile", 0))
@@ -60,7 +63,7 @@ def watch(command: list[str], *, every: float = 0.02) -> Watched:
             exit_code=process.returncode,
             seconds=seconds,
             cpu_seconds=usage.ru_utime + usage.ru_stime,
-            peak_resident=usage.ru_maxrss / unit,
+            peak_resident=peak / 1024 if peak else usage.ru_maxrss / unit,
             peak_anonymous=None if anonymous is None else anonymous / 1024,
             peak_file=None if mapped is None else mapped / 1024,
             output=output.read().decode(errors="replace"),
@@ -74,7 +77,7 @@ def _scratch() -> Any:
     return TemporaryFile()
 
 
-def _memory(pid: int) -> dict[str, int]:
+def memory_of(pid: int | str) -> dict[str, int]:
     """The kB fields of /proc/PID/status."""
     try:
         lines = Path(f"/proc/{pid}/status").read_text().splitlines()

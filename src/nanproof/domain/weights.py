@@ -36,6 +36,16 @@ def _small(weights: Array, axis: int) -> tuple[Array, Array]:
     return np.add.reduce(plus, axis=axis), np.add.reduce(part, axis=axis)
 
 
+def by_sign(weights: Array, axis: int) -> tuple[Array, Array]:
+    """The sums of the positive and of the negative part of a matrix along one of its axes."""
+    if weights.nbytes <= PIECE:
+        sums = _small(weights, axis)
+        release(weights)
+        return sums
+    one = np.ones((1, 1))
+    return times(one, weights) if axis == 0 else times_transposed(one, weights)
+
+
 def times(factors: Array, weights: Array) -> tuple[Array, Array]:
     """``factors @ w+`` and ``factors @ w-`` for known weights (K, N), split into their parts w = w+ - w-.
 

@@ -11,7 +11,7 @@ import numpy as np
 from nanproof.dims import ShapeError, Size, merge
 from nanproof.domain.box import Array, Box, Shape
 from nanproof.domain.partition import Cuts, at_cuts, blocks_of, everywhere, merge_whole
-from nanproof.domain.weights import summed
+from nanproof.domain.weights import by_sign, summed
 from nanproof.numerics.dtypes import DType
 from nanproof.ops.call import Call
 from nanproof.ops.flow import (
@@ -152,7 +152,7 @@ def _one_bound(call: Call, x: Box, weights: Array, *, padded: bool) -> tuple[Sum
         return None
     lo, hi = x.hull()
     lo, hi = (min(lo, 0.0), max(hi, 0.0)) if padded else (lo, hi)
-    positive, negative = summed(weights, 1)
+    positive, negative = by_sign(weights.reshape(len(weights), -1), 1)
     return weighed_hull(positive, negative, lo, hi), terms
 
 

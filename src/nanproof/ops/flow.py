@@ -265,12 +265,12 @@ def settled(
     """
     shape, cuts = place
     lo, hi, slack = ends
-    if np.any(flags) and np.any(born):  # an infinity that is born may meet one of the other sign that flows in
+    if _some(born) and _some(flags):  # an infinity that is born may meet one of the other sign that flows in
         flags = sum_flags(np.bitwise_or(flags, born)) if np.ndim(flags) or np.ndim(born) else sum_flags(flags | born)
     if type(lo) is float and type(hi) is float and cuts is None:
         return _settled_floats(call, dtype, shape, (lo, hi, slack), (flags, bool(empty), born))
     lo, hi = np.where(empty, inf, lo), np.where(empty, -inf, hi)
-    if np.any(born):
+    if _some(born):
         gone = lo > hi
         certain = bool(np.any(((lo - slack > dtype.max) | (hi + slack < dtype.min)) & ~gone))
         if not certain and not gone.all():
@@ -282,6 +282,11 @@ def settled(
         spots = np.bitwise_or(np.asarray(flags, np.uint8), np.asarray(born, np.uint8))
         return call.settle(dtype, shape, lo, hi, err=slack, cuts=cuts, spots=spots, report=certain)
     return call.settle(dtype, shape, lo, hi, err=slack, cuts=cuts, spots=flags)
+
+
+def _some(flags: Any) -> bool:
+    """Whether any flag is set, in one number or in an array of them."""
+    return flags != 0 if type(flags) is int else bool(np.any(flags))
 
 
 def _settled_floats(

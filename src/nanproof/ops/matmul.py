@@ -9,7 +9,7 @@ import numpy as np
 from nanproof.dims import Size, broadcast, merge
 from nanproof.domain.box import Array, Box, Shape
 from nanproof.domain.partition import Cuts, at_cuts, blocks_of, everywhere, fine, merge_whole, widths
-from nanproof.domain.weights import times, times_transposed
+from nanproof.domain.weights import by_sign, times, times_transposed
 from nanproof.ops.call import Call
 from nanproof.ops.flow import (
     Sums,
@@ -107,10 +107,10 @@ def one_bound(call: Call, a: Box, b: Box, n: float) -> Sums | None:
     if not asks_for_hull(call, a.dtype, n):
         return None
     if a.cuts is None and _usable(b) and b.known is not None and b.known.ndim == 2:
-        positive, negative = times(np.ones((1, 1)), b.known)
+        positive, negative = by_sign(b.known, 0)
         return weighed_hull(positive, negative, float(a.lo), float(a.hi))
     if b.cuts is None and _usable(a) and a.known is not None and a.known.ndim == 2:
-        positive, negative = times_transposed(np.ones((1, 1)), a.known)
+        positive, negative = by_sign(a.known, 1)
         return weighed_hull(positive, negative, float(b.lo), float(b.hi))
     return None
 

@@ -85,6 +85,10 @@ def _bare_along(window: Window, axis: int, size: Size) -> bool:
         return dilation > 1 or before >= kernel or after >= kernel
     if size == 0:
         return True
+    if window.pads is not None and dilation == 1 and not window.ceil:
+        before, after = window.pads[axis]
+        if 0 <= before < kernel and 0 <= after < kernel <= size + before + after:
+            return False  # the first window holds the first element, and the last one starts within the axis
     if window.pads is None:
         places = -(-size // stride)
         total = max((places - 1) * stride + (kernel - 1) * dilation + 1 - size, 0)
