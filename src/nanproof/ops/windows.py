@@ -47,14 +47,16 @@ def window_of(call: Call, kernel: Sequence[int]) -> Window:
         pads = None
     elif auto != "VALID" and "pads" in attrs:
         flat = attrs["pads"]
+        if len(flat) != 2 * rank:
+            raise ShapeError(f"a window over {rank} axes has {len(flat)} pads: two an axis are needed")
         pads = tuple(zip(flat[:rank], flat[rank:], strict=True))
-    return Window(
-        tuple(kernel),
-        tuple(attrs.get("strides", ones)),
-        tuple(attrs.get("dilations", ones)),
-        pads,
-        bool(attrs.get("ceil_mode", 0)),
-    )
+    strides, dilations = attrs.get("strides", ones), attrs.get("dilations", ones)
+    for what, found in (("kernel", kernel), ("strides", strides), ("dilations", dilations)):
+        if len(found) != rank or (rank and min(found) < 1):
+            raise ShapeError(
+                f"a window over {rank} axes has the {what} {list(found)[:8]}: one number of at least 1 an axis is needed"
+            )
+    return Window(tuple(kernel), tuple(strides), tuple(dilations), pads, bool(attrs.get("ceil_mode", 0)))
 
 
 def lengths(window: Window, sizes: Sequence[Size]) -> tuple[Size, ...]:
