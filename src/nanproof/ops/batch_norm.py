@@ -32,7 +32,9 @@ def _batch(call: Call, x: Box, scale: Box, bias: Box, mean: Box, var: Box) -> Bo
     if any(without_finite(b) for b in (x, *parts)) or (x.shape is not None and any(n == 0 for n in x.shape)):
         return Box(x.dtype, x.shape, inf, -inf)
     if any(b.flags or not b.has_finite for b in parts):
-        return call.unknown(x.dtype, x.shape)  # an infinite variance makes its channel constant, and so on
+        # an infinite variance makes its channel constant, and so on: anything, out of finite operands too
+        call.overflowed(-inf, inf, x.dtype, NAN | PINF | NINF, never=False)
+        return call.unknown(x.dtype, x.shape)
     known = _known_line(call, x, parts)
     if known is not None:
         return known

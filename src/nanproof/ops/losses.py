@@ -56,6 +56,8 @@ def _loss(call: Call, x: Box, target: Box, weight: Box | None) -> Box:
     wl, wh = (wl, wh) if wl <= wh else (0.0, 0.0)
     turned = Box(x.dtype, (), lo, hi, (x.flags & NAN) | (x.flags & PINF) << 1 | (x.flags & NINF) >> 1)
     flags = product_flags(turned, weight) if weight is not None else turned.flags
+    if weight is not None and weight.flags:
+        flags |= NAN | PINF | NINF  # a mean divides one infinity by the other
     skipped = _may_skip(call, target)
     one = product_ends((lo, hi), (wl, wh))
     if skipped:

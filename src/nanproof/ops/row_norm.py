@@ -56,7 +56,7 @@ def _lrn(call: Call, x: Box) -> Box:
     alpha, beta, bias = (float(call.attr(k, d)) for k, d in (("alpha", 1e-4), ("beta", 0.75), ("bias", 1.0)))
     size = float(call.attr("size", 1))
     lo, hi = x.hull()
-    flags = NAN if x.flags else 0
+    flags = NAN | PINF | NINF if x.flags else 0
     if not lo <= hi:
         lo = hi = 0.0
     accumulator = call.setting.accumulator(dtype)
