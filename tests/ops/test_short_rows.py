@@ -15,7 +15,7 @@ from nanproof.ops import lookup
 from nanproof.ops.call import Setting
 
 
-@pytest.mark.parametrize("length", [2, 4, 7, 33])
+@pytest.mark.parametrize("length", [2, 4, 7, 15, 32, 33, 100])
 @pytest.mark.parametrize("size", [1.0, 1e4, 1e6, 1e15])
 def test_what_the_runtime_computes_lies_in_the_box(length: int, size: float) -> None:
     ones = ", ".join(["1"] * length)
