@@ -18,7 +18,6 @@ from nanproof.ops.flow import length, partial_flags, settled, without_finite
 from nanproof.ops.record import Case, Op, Operand, Samples
 from nanproof.ops.standardising import VARIANCE, Standardised, centred_nowhere, single, standardise
 
-
 SHORT = 32.0
 """Rows below this length may be folded by ONNX Runtime: x * r - mean * r instead of (x - mean) * r.
 
