@@ -29,7 +29,6 @@ from nanproof.model.lower import Step
 from nanproof.numerics.reductions import sum_error
 from nanproof.numerics.runtimes import error_form, softmax_form, widen
 
-Limits = "tuple[float, float] | None"
 Rule = Callable[[State, Step, Sequence["Box | None"]], "tuple[float, float] | None"]
 
 _SAME_ROWS = frozenset({"Identity", "Unsqueeze", "Squeeze", "Reshape", "Expand", "Flatten"})

@@ -51,7 +51,7 @@ def register(commands: _SubParsersAction[argparse.ArgumentParser]) -> None:
 
     what = command.add_argument_group("what to check")
     what.add_argument("--range", dest="ranges", action="append", default=[], metavar="NAME=LO,HI",
-                      help="what an input or weight lies in; NAME may be a wildcard; repeatable")  # fmt: skip
+                      help="what an input or weight lies in; NAME may be a wildcard for inputs; repeatable")  # fmt: skip
     what.add_argument("--dim", dest="dims", action="append", default=[], metavar="NAME=LO..HI",
                       help="the sizes that a named dimension may have; repeatable")  # fmt: skip
     what.add_argument("--role", dest="roles", action="append", default=[], metavar="NAME=ROLE",

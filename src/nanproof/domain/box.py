@@ -189,8 +189,3 @@ def _outward_int(lo: Any, hi: Any) -> tuple[float, float, int]:
     if high < int(hi):
         high = float(np.nextafter(high, inf))
     return low, high, 0
-
-
-def flag_of(values: Array) -> int:
-    """The flags of the special values among concrete numbers."""
-    return extent(np.asarray(values))[2]

@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from nanproof.domain.box import ALL, Array, Bound, Box, Shape, of_array
+from nanproof.domain.box import Array, Bound, Box, Shape, of_array
 from nanproof.numerics.dtypes import DType
 
 AxisCuts: TypeAlias = "tuple[int, ...] | None"
@@ -273,13 +273,3 @@ def seams(array: Array, budget: int = BUDGET) -> Cuts:
             room //= len(points) - 1
             cuts.append(points)
     return tuple(cuts)
-
-
-def all_special(blocks: Blocks) -> Array:
-    """Which blocks hold no finite value."""
-    return np.asarray(blocks.lo) > np.asarray(blocks.hi)
-
-
-def whole_flags(blocks: Blocks) -> int:
-    """The union of the special values of all blocks."""
-    return ALL & int(np.bitwise_or.reduce(blocks.spots, axis=None)) if blocks.spots is not None else 0

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import inf
 from typing import Any, Protocol
 
 from nanproof.numerics.dtypes import DType
@@ -23,8 +22,6 @@ from nanproof.numerics.rounding import next_down, next_up
 
 Ends = Sequence["tuple[Any, Any]"]
 Attrs = Mapping[str, Any]
-Judgement = "tuple[Any, Any]"
-"""(holds for every value, holds for no value), each a bool or an array of bools."""
 
 
 class Term:
@@ -403,6 +400,3 @@ class Requirement:
     def text(self) -> str:
         """The violated condition as a formula."""
         return self.condition.invalid()
-
-
-UNBOUNDED = (-inf, inf)
