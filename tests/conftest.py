@@ -1,4 +1,5 @@
-"""Hypothesis profiles, chosen by NANPROOF_PROFILE: quick (seconds), ci (the default of `make test`), deep (overnight)."""
+"""Hypothesis profiles, chosen by NANPROOF_PROFILE: quick (seconds), ci (the default of `make test`), deep (overnight);
+and one thread an operator for TensorFlow, so that two test workers share two cores."""
 
 from __future__ import annotations
 
@@ -18,3 +19,7 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile(os.environ.get("NANPROOF_PROFILE", "quick"))
+
+# TensorFlow takes these when its first operation runs, whichever test that is in; set by its API they come too late by then.
+os.environ.setdefault("TF_NUM_INTRAOP_THREADS", "1")
+os.environ.setdefault("TF_NUM_INTEROP_THREADS", "1")

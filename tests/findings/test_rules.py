@@ -15,7 +15,7 @@ import pytest
 from nanproof.findings import Example, Rule
 from nanproof.findings.rules import RULES, find
 
-CODES = [f"NP{n}" for n in (*range(101, 119), *range(201, 216), *range(401, 405))]
+CODES = [f"NP{n}" for n in (*range(101, 119), *range(201, 216), *range(301, 309), *range(401, 405))]
 
 # What the runtime does with these isn't NaN or Inf that a test could see; each says why.
 NOT_SEEN_IN_OUTPUT = {

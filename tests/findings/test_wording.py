@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.report.samples import FINDING, finding, note, report
 
-from nanproof.findings import EMPTY, AssumedRange, Verdict, wording
+from nanproof.findings import EMPTY, AssumedRange, Verdict, Witness, wording
 
 F32 = 3.4028234663852886e38
 
@@ -83,7 +83,18 @@ def test_seen(changes: dict[str, object], text: str) -> None:
         ({"may": (), "verdict": Verdict.INEVITABLE}, "will give a wrong result for every input in range"),
         ({"verdict": Verdict.INEVITABLE}, "will give -Inf for every input in range"),
         ({"verdict": Verdict.CONFIRMED}, "can give -Inf, confirmed"),
-        ({"verdict": Verdict.REPRODUCED, "witness": "test_a.py"}, "can give -Inf, reproduced by test_a.py"),
+        (
+            {"verdict": Verdict.CONFIRMED, "witness": Witness("x = 0 gives -inf", "onnxruntime")},
+            "confirmed: x = 0 gives -inf, seen in ONNX Runtime",
+        ),
+        (
+            {"verdict": Verdict.REPRODUCED, "witness": Witness("x = 0 gives -inf", "torch", test="test_a.py")},
+            "reproduced: test_a.py (x = 0 gives -inf)",
+        ),
+        (
+            {"verdict": Verdict.INEVITABLE, "witness": Witness("any input gives nan", "reference")},
+            "will give -Inf for every input in range; any input gives nan, seen in the ONNX reference evaluator",
+        ),
     ],
 )
 def test_certainty(changes: dict[str, object], text: str | None) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from nanproof.frontends.onnx.external import DataFolder
 from nanproof.frontends.onnx.tensors import read_tensor
+from nanproof.model import sources
 from nanproof.model.graph import Source
 from nanproof.model.sources import MappedFile, MappedSource, RawSource, byte_count, from_array
 from nanproof.numerics.dtypes import FLOAT32, INT4, UINT2, by_onnx
@@ -110,6 +112,31 @@ def test_mapped_pages_are_given_back(tmp_path: Path) -> None:
     assert resident() - before > size // 2
     source.release()
     assert resident() - before < 4 << 20
+
+
+def test_a_mapped_file_is_fetched_ahead_in_order_and_never_past_its_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "data"
+    path.write_bytes(bytes(1 << 20))
+    file = MappedFile(path, 1 << 20)
+    asked: list[tuple[int, int]] = []
+
+    class Map:
+        def madvise(self, _advice: int, start: int, length: int) -> None:
+            asked.append((start, start + length))
+
+    monkeypatch.setattr(MappedFile, "map", lambda _: Map())
+    monkeypatch.setattr(sources, "FETCH", 1 << 16)
+    monkeypatch.setattr(sources, "AHEAD", 1 << 18)
+    source = MappedSource(file, 1 << 18, FLOAT32, (1 << 17,))  # the half in the middle
+    for start in range(0, source.nbytes + 1, 1 << 15):
+        source.expect(start)
+    assert all(stop == following for (_, stop), (following, _) in pairwise(asked))
+    assert (asked[0][0], asked[-1][1]) == (1 << 18, 1 << 20)
+    asked.clear()
+    MappedSource(file, 0, FLOAT32, (1 << 14,)).expect(0)  # back at the front: a tensor and its neighbour
+    assert (asked[0][0], asked[-1][1]) == (0, 1 << 17)
 
 
 def test_onnx_agrees_about_arrays() -> None:

@@ -18,11 +18,13 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from tests.numerics import xla_functions
 
+from nanproof.frontends.jax import functions as bodies_of
 from nanproof.numerics import arrays
 from nanproof.numerics.dtypes import FLOAT32, FLOAT64, DType, by_name, to_numpy
 from nanproof.numerics.rounding import nearest_array
-from nanproof.numerics.runtimes import ErrorForm, error_form, scaled, softmax_form, widen
+from nanproof.numerics.runtimes import ErrorForm, error_form, flushes, scaled, softmax_form, widen
 
 Operands = tuple[np.ndarray, ...]
 xp = arrays.numpy_namespace
@@ -71,6 +73,16 @@ def _elu(exp_m1: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return lambda x: np.where(x > 0, x, exp_m1(np.minimum(x, 0)))
 
 
+def _wide_erfinv(x: np.ndarray) -> np.ndarray:
+    """Newton's steps in 80 bits, on whichever of erf and erfc has the digits."""
+    guess = xp.erfinv(x.astype(np.float64)).astype(x.dtype)
+    size, root = np.abs(x), np.abs(guess)
+    for _ in range(2):
+        off = np.where(size < 0.5, _wide_erf(root) - size, (1 - size) - _wide_erf(root, complement=True))
+        root = root - off * np.sqrt(L("3.14159265358979323846264338327950288")) / 2 * np.exp(root * root)
+    return np.copysign(root, x)
+
+
 REAL: dict[str, Callable[..., Any]] = {
     "exp": np.exp, "expm1": np.expm1, "exp2": np.exp2, "log": np.log, "log1p": np.log1p, "log2": np.log2,
     "log10": np.log10, "sqrt": np.sqrt, "rsqrt": lambda x: 1 / np.sqrt(x), "reciprocal": lambda x: 1 / x,
@@ -87,6 +99,7 @@ REAL: dict[str, Callable[..., Any]] = {
     ),
     "elu": _elu(np.expm1), "celu": _elu(np.expm1),
     "selu": lambda x: SELU_GAMMA * np.where(x > 0, x, SELU_ALPHA * np.expm1(np.minimum(x, 0))),
+    "cbrt": np.cbrt, "erfinv": _wide_erfinv, "atan2": np.arctan2,
     "hardsigmoid": lambda x: np.clip(L(0.2) * x + L(0.5), 0, 1),
     "hardswish": lambda x: x * np.clip(x / 6 + L(0.5), 0, 1),
 }  # fmt: skip
@@ -94,7 +107,7 @@ REAL: dict[str, Callable[..., Any]] = {
 # The same as the analysis evaluates them, in float64, where that is other code than NumPy's own.
 OWN: dict[str, Callable[..., Any]] = REAL | {
     name: getattr(xp, name)
-    for name in ("erf", "sigmoid", "softplus", "log_sigmoid", "softsign", "silu", "mish", "gelu", "gelu_tanh", "rsqrt")
+    for name in ("erf", "erfinv", "sigmoid", "softplus", "log_sigmoid", "softsign", "silu", "mish", "gelu", "gelu_tanh", "rsqrt")
 } | {
     "hardsigmoid": lambda x: np.clip(0.2 * x + 0.5, 0, 1),
     "hardswish": lambda x: x * np.clip(x / 6 + 0.5, 0, 1),
@@ -113,10 +126,11 @@ AROUND = (
 DOMAIN: dict[str, tuple[float, float]] = {
     "log": (0.0, math.inf), "log2": (0.0, math.inf), "log10": (0.0, math.inf), "sqrt": (0.0, math.inf),
     "rsqrt": (0.0, math.inf), "log1p": (-1.0, math.inf), "asin": (-1.0, 1.0), "acos": (-1.0, 1.0),
-    "acosh": (1.0, math.inf), "atanh": (-1.0, 1.0),
+    "acosh": (1.0, math.inf), "atanh": (-1.0, 1.0), "erfinv": (-1.0, 1.0),
 }  # fmt: skip
+PAIRS = {"pow", "mod", "fmod", "atan2"}
 # PyTorch's and ONNX Runtime's argument reductions are good up to here (a bound with larger operands is [-1, 1]).
-OPEN_ENDS = {"log", "log2", "log10", "log1p", "atanh", "rsqrt"}
+OPEN_ENDS = {"log", "log2", "log10", "log1p", "atanh", "rsqrt", "erfinv"}
 
 
 def one_operand(function: str, dtype: DType, n: int, seed: int) -> np.ndarray:
@@ -159,13 +173,14 @@ def two_operands(function: str, dtype: DType, n: int, seed: int) -> Operands:
         y[: third // 2] = rng.choice([2.0, 3.0, 0.5, -0.5, -1.0, -2.0, 1.0, 0.0, 4.0, 1.5], third // 2)
         keep = (x > 0) | ((x < 0) & (y == np.round(y)))
         return x[keep], y[keep]
-    keep = y != 0
+    # the angle jumps where x, the first operand of atan2, is 0
+    keep = np.abs(x) >= dtype.tiny if function == "atan2" else y != 0
     return x[keep], y[keep]
 
 
 @np.errstate(all="ignore")
 def operands(function: str, dtype: DType, n: int, seed: int = 0) -> Operands:
-    if function in {"pow", "mod", "fmod"}:
+    if function in PAIRS:
         return two_operands(function, dtype, n, seed)
     return (one_operand(function, dtype, n, seed),)
 
@@ -179,7 +194,7 @@ def torch_functions() -> dict[str, Callable[..., Any]]:
     from torch.nn import functional as f
 
     direct = "exp expm1 exp2 log log1p log2 log10 sqrt rsqrt reciprocal sin cos tan asin acos atan sinh cosh tanh"
-    names = f"{direct} asinh acosh atanh erf sigmoid pow fmod".split()
+    names = f"{direct} asinh acosh atanh erf erfinv sigmoid pow fmod atan2".split()
     return {name: getattr(torch, name) for name in names} | {
         "mod": torch.remainder,
         "softplus": lambda x: f.softplus(x, threshold=20.0),
@@ -238,6 +253,8 @@ ONNX_OPS: dict[str, tuple[str, dict[str, Any]]] = {
     "silu": ("Swish", {}), "mish": ("Mish", {}), "gelu": ("Gelu", {}), "gelu_tanh": ("Gelu", {"approximate": "tanh"}),
     "elu": ("Elu", {}), "celu": ("Celu", {}), "selu": ("Selu", {}), "hardsigmoid": ("HardSigmoid", {}),
     "hardswish": ("HardSwish", {}), "pow": ("Pow", {}), "fmod": ("Mod", {"fmod": 1}),
+    "log1p": ("Log1p", {}), "expm1": ("Expm1", {}), "exp2": ("Exp2", {}), "cbrt": ("Cbrt", {}), "erfinv": ("ErfInv", {}),
+    "atan2": ("Atan2", {}),
     "softmax": ("Softmax", {"axis": -1}), "log_softmax": ("LogSoftmax", {"axis": -1}),
 }  # fmt: skip
 
@@ -248,7 +265,9 @@ def build_session(node: Any, dtype: DType) -> Any:
 
     values = [helper.make_tensor_value_info(name, dtype.onnx, None) for name in [*node.input, *node.output]]
     graph = helper.make_graph([node], "one", values[:-1], values[-1:])
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 24)], ir_version=10)
+    bodies = [bodies_of.function(node.op_type)] if node.op_type in bodies_of.BODIES else []
+    opsets = [helper.make_opsetid("", 26 if bodies else 24), *[helper.make_opsetid("nanproof", 1) for _ in bodies]]
+    model = helper.make_model(graph, opset_imports=opsets, functions=bodies, ir_version=10)
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
     options.intra_op_num_threads = 2
@@ -261,9 +280,12 @@ def session(function: str, dtype: DType) -> Any | None:
     from onnx import helper
 
     op, attributes = ONNX_OPS[function]
-    names = ["x", "y"] if function in {"pow", "mod", "fmod"} else ["x"]
+    names = ["x", "y"] if function in PAIRS else ["x"]
     try:
-        return build_session(helper.make_node(op, names, ["z"], **attributes), dtype)
+        return build_session(
+            helper.make_node(op, names, ["z"], domain="nanproof" if op in bodies_of.BODIES else None, **attributes),
+            dtype,
+        )
     except Exception as error:
         kinds = ("NotImplemented", "InvalidGraph", "Fail", "InvalidArgument")
         if type(error).__name__ in kinds:
@@ -297,6 +319,8 @@ def run_arithmetic(runtime: str, name: str, dtype: DType, inputs: Operands) -> I
         apply = getattr(torch, name.lower())
         for s, t in ((a, b), (torch.stack([a, a], 1)[:, 0], torch.stack([b, b], 1)[:, 0]), (a[:13], b[:13])):
             yield apply(s, t).to(torch.float64).numpy()
+    elif runtime == "xla":
+        yield from xla_functions.arithmetic(name, dtype, inputs)
     elif dtype.name != "bfloat16":
         from onnx import helper
 
@@ -306,20 +330,24 @@ def run_arithmetic(runtime: str, name: str, dtype: DType, inputs: Operands) -> I
             yield ready.run(None, feed)[0].astype(np.float64)
 
 
-RUN = {"torch": run_torch, "onnxruntime": run_onnxruntime}
+RUN = {"torch": run_torch, "onnxruntime": run_onnxruntime, "xla": xla_functions.run}
 
 
 def covers(runtime: str, function: str, dtype: DType) -> bool:
     if runtime == "torch":
         return function in torch_functions()
+    if runtime == "xla":
+        return function in xla_functions.functions()
     return function in ONNX_OPS and session(function, dtype) is not None
 
 
 # ------------------------------------------------------------------------------------------------------ judgement
 
 
-def quotient_overflows(form: ErrorForm, dtype: DType, inputs: Operands) -> np.ndarray:
+def quotient_overflows(runtime: str, form: ErrorForm, dtype: DType, inputs: Operands) -> np.ndarray:
     """Where the form allows NaN."""
+    if flushes(runtime, dtype) and len(inputs) > 1:
+        return np.abs(inputs[1]) < dtype.tiny  # a divisor that counts as 0
     if not form.quotient_nan:
         return np.zeros(inputs[0].shape, bool)
     return np.abs(inputs[0].astype(L) / inputs[1].astype(L)) > dtype.max
@@ -342,25 +370,48 @@ class Outcome:
     slack_used: float
 
 
+def as_taken(runtime: str, dtype: DType, x: np.ndarray) -> np.ndarray:
+    """What a runtime that has no subnormal numbers takes them for."""
+    if not flushes(runtime, dtype):
+        return x
+    return np.where(np.abs(x) < dtype.tiny, np.copysign(x.dtype.type(0), x), x)
+
+
+def results_of(
+    runtime: str, function: str, dtype: DType, inputs: Operands, meaning: dict[str, Callable[..., Any]]
+) -> tuple[np.ndarray, np.ndarray]:
+    """The interval of every result: with operands as they are and flushed, and with the result as it is and flushed."""
+    form = error_form(runtime, function, dtype)
+    real = np.asarray(meaning[function](*inputs)).astype(np.float64)
+    lo, hi = widen(form, dtype, real, real)
+    if not flushes(runtime, dtype):
+        return lo, hi
+    other = np.asarray(meaning[function](*(as_taken(runtime, dtype, x) for x in inputs))).astype(np.float64)
+    low, high = widen(form, dtype, other, other)
+    lo, hi = np.fmin(lo, low), np.fmax(hi, high)
+    # up to the smallest normal number, which bfloat16 results are rounded to after they were flushed
+    return np.where((lo > 0) & (lo <= dtype.tiny), 0.0, lo), np.where((hi < 0) & (hi >= -dtype.tiny), 0.0, hi)
+
+
 @np.errstate(all="ignore")
 def sweep(runtime: str, function: str, dtype: DType, n: int, seed: int = 0) -> Outcome:
     """Run one function over about n points and compare with its form."""
     inputs = operands(function, dtype, n, seed)
     form = error_form(runtime, function, dtype)
-    own = np.asarray(OWN[function](*inputs), np.float64)
     wide = np.asarray(REAL[function](*(x.astype(L) for x in inputs)))
-    real = wide.astype(np.float64)
-    bounds = [widen(form, dtype, own, own)]
+    bounds = [results_of(runtime, function, dtype, inputs, OWN)]
     if dtype is not FLOAT64 or form.ulps or form.absolute:
         # 80 bits rounded to 53 and then again are no judge of correct rounding.
-        bounds.append(widen(form, dtype, real, real))
-    skipped = quotient_overflows(form, dtype, inputs)
+        bounds.append(results_of(runtime, function, dtype, tuple(x.astype(L) for x in inputs), REAL))
+    real = wide.astype(np.float64)
+    skipped = quotient_overflows(runtime, form, dtype, inputs)
     outside, example, total = 0, "", 0
     worst, where, quanta, absolute, flushed, early, used = 0.0, math.nan, 0.0, 0.0, 0, math.inf, 0.0
     least, most = math.inf, -math.inf
     for path, full in enumerate(RUN[runtime](function, dtype, inputs)):
         m = full.size
         total += m
+        full = as_taken(runtime, dtype, full)
         for k, (lo, hi) in enumerate(bounds):
             bad = ~((lo[:m] <= full) & (full <= hi[:m])) & ~(skipped[:m] & np.isnan(full))
             if bad.any():
@@ -441,6 +492,7 @@ def sweep_softmax(runtime: str, dtype: DType, length: int, *, log: bool, seed: i
     real = v.astype(np.float64)
     form = softmax_form(runtime, dtype, float(length), log=log)
     lo, hi = widen(form, dtype, real, real)
+    lo = np.where((lo > 0) & (lo <= dtype.tiny) & flushes(runtime, dtype), 0.0, lo)
     outside, used, example = 0, 0.0, ""
     for full in RUN[runtime]("log_softmax" if log else "softmax", dtype, (x,)):
         bad = ~((lo <= full) & (full <= hi))

@@ -47,6 +47,7 @@ REFERENCE = {
     "acosh": mpmath.acosh,
     "atanh": mpmath.atanh,
     "erf": mpmath.erf,
+    "erfinv": mpmath.erfinv,
     "erfc": mpmath.erfc,
     "sigmoid": _sigmoid,
     "softplus": _softplus,
@@ -60,7 +61,7 @@ REFERENCE = {
 DOMAIN = {
     "log": (1e-300, INF), "log2": (1e-300, INF), "log10": (1e-300, INF), "sqrt": (0.0, INF), "rsqrt": (1e-300, INF),
     "log1p": (-1 + 1e-15, INF), "asin": (-1.0, 1.0), "acos": (-1.0, 1.0), "acosh": (1.0, INF),
-    "atanh": (-1 + 1e-15, 1 - 1e-15),
+    "atanh": (-1 + 1e-15, 1 - 1e-15), "erfinv": (-1 + 1e-15, 1 - 1e-15),
 }  # fmt: skip
 # Relative errors in units of 2**-53. The tails of gelu lose digits in the rounding of their exponent's argument.
 TOLERANCE = {"gelu": 4000.0, "gelu_tanh": 4000.0, "erfc": 4.0, "silu": 6.0, "mish": 8.0, "cbrt": 3.0}

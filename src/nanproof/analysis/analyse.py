@@ -5,14 +5,19 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 from nanproof.analysis.initial import set_initial
 from nanproof.analysis.labelling import fine_grained
-from nanproof.analysis.options import Options
+from nanproof.analysis.options import EFFORTS, TIME_LIMIT, Options
 from nanproof.analysis.propagate import propagate
+from nanproof.analysis.refine import Purse, Refined, refined
 from nanproof.analysis.state import State, new_state
+from nanproof.analysis.training import TOGETHER, has_gradients
 from nanproof.analysis.undisturbed import undisturbed
-from nanproof.analysis.verdicts import assembled
+from nanproof.analysis.verdicts import ASSUMED, assembled
+from nanproof.domain.box import Box
+from nanproof.findings import wording
 from nanproof.findings.errors import InputError
 from nanproof.findings.report import AssumedRange, Report
 from nanproof.model.graph import Model
@@ -26,6 +31,8 @@ DEFAULT_RUNTIME = "onnxruntime"
 RUNTIMES = ("torch", "onnxruntime", "ieee")
 REASONABLE = 1.0
 """What follows from an assumed float range, but not from [-1, 1], is a note."""
+MANY_TERMS = 64
+"""Longest affine relations at high effort."""
 
 
 def analyse(model: Model, options: Options | None = None) -> Report:
@@ -40,17 +47,24 @@ def _analyse(model: Model, options: Options | None) -> Report:
     setting = _setting(model, chosen)
     if chosen.roles:
         roles = {name: Role(role) for name, role in chosen.roles.items()}
-        model = replace(model, roles=infer(model.graph, roles))
+        model = replace(model, roles=infer(model.graph, {**model.roles, **roles}))
     ranges = decide(model, chosen.ranges, chosen.weights)  # type: ignore[arg-type]
     sizes, open_sizes = decide_sizes(model, chosen.dims)
     setting = replace(setting, dims=sizes)
     program = lower(model, lookup)
-    state = closest(model, program, ranges, setting)
-    modest = None
+    limit = TIME_LIMIT if chosen.time_limit is None else chosen.time_limit
+    purse = Purse(limit)
+    kept: dict[int, Box] = {}
+    look = partial(closest, model, program, effort=chosen.effort, purse=purse, kept=kept)
+    found = look(ranges, setting=setting)
+    state = found.state
+    milder: dict[str, State] = {}
     assumed = _assumed(model, ranges)
     if state.sites and any(a.role == "input" for a in assumed):
-        modest = closest(model, program, _narrowed(model, ranges), setting)
-    findings = assembled(state, model, ranges, modest)
+        milder[ASSUMED] = look(_narrowed(model, ranges), setting=setting).state
+    if state.sites and has_gradients(state):
+        milder[TOGETHER] = look(ranges, setting=replace(setting, calm=True)).state
+    findings = assembled(state, model, ranges, milder, found.remarks)
     assumed += tuple(
         AssumedRange(name, *_ends(sizes[name]), role="size", why="the model leaves it open") for name in open_sizes
     )
@@ -64,26 +78,46 @@ def _analyse(model: Model, options: Options | None) -> Report:
         unknown_ops=dict(state.unknown),
         weaker=findings.weaker,
         assumed_ranges=assumed,
-        notes=(*model.notes, *state.notes),
+        notes=(*model.notes, *state.notes, *found.proved, *_ended(purse, limit)),
     )
 
 
-def closest(model: Model, program: Program, ranges: Mapping[str, Range], setting: Setting) -> State:
-    """Propagate coarsely, and once more with finer blocks where that leaves something open.
+def closest(
+    model: Model,
+    program: Program,
+    ranges: Mapping[str, Range],
+    *,
+    setting: Setting,
+    effort: str,
+    purse: Purse,
+    kept: dict[int, Box] | None = None,
+) -> Refined:
+    """Propagate coarsely, once more with finer blocks where that leaves something open, and then as the effort says.
 
     With one block a tensor, a node costs a fifth, and most models are proved safe
     by that alone. Verdicts of the two are not mixed: what is a consequence in the
-    one may be a cause of its own in the other.
+    one may be a cause of its own in the other. ``kept``: as for ``started``.
     """
-    coarse = run(model, program, ranges, replace(setting, budget=1))
-    return run(model, program, ranges, setting) if coarse.sites else coarse
+    kept = {} if kept is None else kept
+    coarse = run(model, program, ranges, replace(setting, budget=1), kept)
+    if not coarse.sites or effort == "low":
+        return Refined(coarse, (), {})
+    if effort == "normal":
+        return Refined(run(model, program, ranges, setting, kept), (), {})
+    setting = replace(setting, terms=MANY_TERMS)
+    starting = started(model, program, ranges, setting, kept)
+    return refined(program, lambda p: run(model, p, ranges, setting, kept), starting.boxes.__getitem__, purse)
 
 
-def run(model: Model, program: Program, ranges: Mapping[str, Range], setting: Setting) -> State:
-    """Propagate once; the state has everything that was seen."""
-    declared = {**model.graph.declared, **{d.name: d for d in model.graph.inputs}}
-    state = new_state(program, setting, declared)
-    set_initial(state, model, ranges, fine_grained(program))
+def run(
+    model: Model,
+    program: Program,
+    ranges: Mapping[str, Range],
+    setting: Setting,
+    kept: dict[int, Box] | None = None,
+) -> State:
+    """Propagate once; the state has everything that was seen. ``kept``: as for ``started``."""
+    state = started(model, program, ranges, setting, kept)
     try:
         propagate(state)
     except InputError as error:
@@ -91,7 +125,34 @@ def run(model: Model, program: Program, ranges: Mapping[str, Range], setting: Se
     return state
 
 
+def started(
+    model: Model,
+    program: Program,
+    ranges: Mapping[str, Range],
+    setting: Setting,
+    kept: dict[int, Box] | None = None,
+) -> State:
+    """The state before propagation, in which only the initial values are known.
+
+    ``kept`` carries the Boxes of stored tensors from one run to the next, so that
+    weights are read once: of the same program, or of one that was made from it,
+    with the same tensors given ranges.
+    """
+    declared = {**model.graph.declared, **{d.name: d for d in model.graph.inputs}}
+    state = new_state(program, setting, declared)
+    set_initial(state, model, ranges, fine_grained(program), kept)
+    return state
+
+
+def _ended(purse: Purse, limit: float) -> tuple[str, ...]:
+    return () if purse.ended is None else (wording.search_ended(purse.ended, limit),)
+
+
 def _setting(model: Model, options: Options) -> Setting:
+    if options.effort not in EFFORTS:
+        raise InputError(f'unknown effort "{options.effort}": say one of {", ".join(EFFORTS)}')
+    if options.time_limit is not None and not options.time_limit >= 0:
+        raise InputError(f"a time limit of {options.time_limit} seconds makes no sense: say 0 or more")
     runtime = options.runtime or DEFAULT_RUNTIME
     if runtime not in RUNTIMES:
         raise InputError(f'unknown runtime "{runtime}": say one of {", ".join(RUNTIMES)}')

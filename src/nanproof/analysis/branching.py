@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from nanproof.analysis.assuming import assumed
 from nanproof.analysis.state import State
 from nanproof.domain.box import Box
 from nanproof.domain.lattice import join
@@ -26,7 +27,8 @@ def run_if(state: State, step: Step, *, certain: bool, run: RunLevel) -> tuple[B
     taken = [then] if lo >= 1 else [other] if hi <= 0 else [other, then]
     joined: list[Box] = []
     for branch in taken:
-        run(state, branch, certain=certain and len(taken) == 1)
+        with assumed(state, step.inputs[0], truth=branch is then):
+            run(state, branch, certain=certain and len(taken) == 1)
         results = [_value(state, slot) for slot in branch.outputs]
         labels = [state.program.names[slot] if slot >= 0 else None for slot in step.outputs]
         pairs = zip(joined, results, labels, strict=True)

@@ -8,33 +8,48 @@ from math import inf
 import numpy as np
 
 from nanproof.analysis.state import State, hull_of
-from nanproof.domain.box import ALL, Box, Shape, extent, finite, of_array, top
-from nanproof.domain.partition import Blocks, everywhere, fine, pack
+from nanproof.analysis.stored import axes_of_sums, stored_boxes
+from nanproof.domain.box import Box, Shape, finite, top
+from nanproof.domain.partition import Blocks, everywhere, pack
 from nanproof.domain.series import Maybe, Series
 from nanproof.model.graph import Declared, Model, Source
 from nanproof.model.ranges import Range
 from nanproof.numerics.dtypes import FLOAT32, DType
 from nanproof.numerics.rounding import nearest
 
-SMALL = 1 << 16
-"""Stored tensors up to this many bytes are looked at in one go."""
+FEW = 1024
+"""Stored tensors with at most so many elements are kept as they are: they take no memory of their own."""
 
 
-def set_initial(state: State, model: Model, ranges: Mapping[str, Range], labelled: frozenset[int]) -> None:
-    """Give every initial slot its Box."""
+def set_initial(
+    state: State,
+    model: Model,
+    ranges: Mapping[str, Range],
+    labelled: frozenset[int],
+    kept: dict[int, Box] | None = None,
+) -> None:
+    """Give every initial slot its Box. ``kept`` has those of stored tensors from an earlier run, and gets them."""
+    program, boxes, hulls = state.program, state.boxes, state.hulls
     declared = {item.name: item for item in model.graph.inputs}
-    for slot, name in state.program.initial.items():
-        source = state.program.constants.get(slot)
-        chosen = ranges.get(name)
-        if source is not None and (chosen is None or chosen.exact):
-            box = stored_box(source, labelled=slot in labelled)
-        elif source is not None:
-            assert chosen is not None
+    constants = program.constants
+    sources: dict[int, Source] = {}
+    for slot, name in program.initial.items():
+        source, chosen = constants.get(slot), ranges.get(name)
+        if source is not None:
+            if chosen is None or chosen.exact:
+                sources[slot] = source
+                continue
             box = ranged_box(source.dtype, source.shape, chosen)
         else:
             box = _input_box(declared.get(name), chosen)
-        state.boxes[slot] = box
-        state.hulls[slot] = hull_of(box)
+        boxes[slot], hulls[slot] = box, hull_of(box)
+    kept = {} if kept is None else kept
+    missing = {slot: source for slot, source in sources.items() if slot not in kept} if kept else sources
+    if missing:
+        kept.update(stored_boxes(missing, labelled, axes_of_sums(program)))
+    for slot in sources:
+        box = boxes[slot] = kept[slot]
+        hulls[slot] = box if box.known is not None and box.known.size <= FEW and not box.flags else hull_of(box)
 
 
 def _input_box(declared: Declared | None, chosen: Range | None) -> Box:
@@ -71,29 +86,3 @@ def ranged_box(dtype: DType, shape: Shape, chosen: Range) -> Box:
         # 0.1 stands for the dtype's 0.1, even if that is a little more
         lo, hi = nearest(dtype, lo), nearest(dtype, hi)
     return finite(dtype, shape, lo, hi)
-
-
-def stored_box(source: Source, *, labelled: bool) -> Box:
-    """The Box of a stored tensor: its hull, with the elements at hand for who needs them.
-
-    A large one is read in pieces and its pages are given back. Special values
-    (a mask's -Inf) keep their places, and so does everything that labelling asks for.
-    """
-    dtype = source.dtype
-    if not (dtype.is_float or dtype.is_integer or dtype.is_bool):
-        return Box(dtype, source.shape, 0.0, 0.0)  # strings and complex numbers: nothing to bound
-    array = source.array()
-    if source.nbytes <= SMALL:
-        box = of_array(dtype, array)
-        return fine(box) if box.flags or labelled else box
-    lo, hi, flags = _streamed_extent(source)
-    box = Box(dtype, source.shape, lo, hi, flags, known=array)
-    return fine(box) if (flags and flags != ALL) or labelled else box
-
-
-def _streamed_extent(source: Source) -> tuple[float, float, int]:
-    lo, hi, flags = inf, -inf, 0
-    for _, piece in source.chunks():
-        low, high, special = extent(piece)
-        lo, hi, flags = min(lo, low), max(hi, high), flags | special
-    return lo, hi, flags

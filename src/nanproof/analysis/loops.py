@@ -11,15 +11,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import count
 from math import inf
 
+import numpy as np
+
+from nanproof.analysis.assuming import source, told
 from nanproof.analysis.branching import RunLevel
 from nanproof.analysis.state import State, Trial
 from nanproof.dims import Size, bounds, symbol
 from nanproof.domain.box import Box, finite, of_array, top
 from nanproof.domain.lattice import contains, join, renamed, unrelated, widen
 from nanproof.domain.moves import concatenated, merged_over, part, reshaped
-from nanproof.domain.partition import blocks_of, pack
+from nanproof.domain.partition import Blocks, blocks_of, pack
 from nanproof.domain.series import forgotten
 from nanproof.model.lower import Program, Step
 from nanproof.numerics.dtypes import BOOL, INT64, DType
@@ -29,6 +33,9 @@ UNROLLED = 64
 
 UNROLLED_NODES = 20_000
 """Most nodes that unrolling one loop may visit."""
+
+FOREVER = 2.0**62
+"""A trip count that only the condition ends: what a loop without one has."""
 
 PATIENCE = 12
 """Widening steps until the carried values that still move are given up."""
@@ -55,8 +62,8 @@ def run_loop(state: State, step: Step, *, certain: bool, run: RunLevel) -> tuple
     count = _operand(state, step, 0)
     go = _operand(state, step, 1)
     carried = [_value(state, slot) for slot in step.inputs[2:]]
-    low, high = (0.0, inf) if count is None else count.hull()
-    least, most = max(int(low), 0), None if high >= 2.0**62 else max(int(high), 0)
+    low, high = (FOREVER, inf) if count is None else count.hull()
+    least, most = max(int(low), 0), None if high >= FOREVER else max(int(high), 0)
     if go is not None and go.hull()[1] <= 0:
         least, most = 0, 0
     elif go is not None and go.hull()[0] < 1:
@@ -156,7 +163,7 @@ class _Loop:
         if self.course.most == done:
             self._recount(counted, done)
             return self._finished(carried, slices, done)
-        carried, stacked = self._fixpoint(carried, width)
+        carried, stacked = self._fixpoint(carried, width, done)
         self._recount(counted, done)
         slices.append(stacked)
         return self._finished(carried, slices, None)
@@ -208,32 +215,74 @@ class _Loop:
             known = self.flowed.setdefault(place, {})
             known.update(dict.fromkeys(self.state.origins.get(slot, ())))
 
-    def _fixpoint(self, carried: list[Box], width: int) -> tuple[list[Box], list[Box]]:
+    def _fixpoint(self, carried: list[Box], width: int, done: int) -> tuple[list[Box], list[Box]]:
         """Carried values after any number of further iterations, and any slice."""
         if self.state.work >= self.state.most_work:
             return self._given_up(carried, width)
-        state = self.state
-        # a relation of the values on entry says nothing of later ones
-        entry, current = carried, [unrelated(b) for b in carried]
-        for attempt in range(PATIENCE + 1):
-            with Trial(state):
-                _, after, _ = self._iterate(current, None, certain=False)
-            if all(contains(a, b, n) for a, b, n in zip(current, after, self.labels, strict=False)):
-                break
-            if attempt == PATIENCE:
-                current = [forgotten(b) for b in current]
-            else:
-                grown = [join(a, b, n) for a, b, n in zip(current, after, self.labels, strict=False)]
-                pairs = zip(current, grown, self.labels, strict=False)
-                current = [widen(a, b, n) for a, b, n in pairs] if attempt else grown
-        with Trial(state):  # narrowing: one more pass from a fixpoint stays above every run
-            _, after, _ = self._iterate(current, None, certain=False)
-        narrowed = [join(a, b, n) for a, b, n in zip(entry, after, self.labels, strict=False)]
-        current = [unrelated(n) if contains(c, n) else c for c, n in zip(current, narrowed, strict=True)]
+        entry, current = carried, self._settled(carried, None)
+        if any(map(_is_boundless, current)):
+            # a counter that was widened too far on its way may have spoilt others: now its limits are known
+            current = self._settled(entry, current)
+        if any(map(_is_boundless, current)):
+            current = self._counted(entry, done) or current
         go, after, stacked = self._iterate(current, None, certain=False)
         self._collect()
         self.always = self.always and (go is None or go.hull()[0] >= 1)
         return [join(a, b) for a, b in zip(entry, after, strict=True)][:width], stacked
+
+    def _settled(self, entry: list[Box], known: list[Box] | None) -> list[Box]:
+        """Values that any further iteration starts from, and that the body doesn't lead out of.
+
+        ``known`` are such values already: what is found now lies within them.
+        """
+        # a relation of the values on entry says nothing of later ones
+        current = [unrelated(b) for b in entry]
+        for attempt in count():
+            after = _within(self._going_on(current), known)
+            held = [contains(a, b, n) for a, b, n in zip(current, after, self.labels, strict=False)]
+            if all(held):
+                break
+            if attempt >= PATIENCE:
+                current = [a if ok else _loosened(a, b) for a, b, ok in zip(current, after, held, strict=False)]
+            else:
+                grown = [join(a, b, n) for a, b, n in zip(current, after, self.labels, strict=False)]
+                pairs = zip(current, grown, self.labels, strict=False)
+                current = _within([widen(a, b, n) for a, b, n in pairs] if attempt else grown, known)
+        # narrowing: one more pass from a fixpoint stays above every run
+        after = _within(self._going_on(current), known)
+        narrowed = [join(a, b, n) for a, b, n in zip(entry, after, self.labels, strict=False)]
+        return [unrelated(n) if contains(c, n) else c for c, n in zip(current, narrowed, strict=True)]
+
+    def _going_on(self, current: list[Box]) -> list[Box]:
+        """What the next iteration starts from: the carried values, where the body's condition holds."""
+        state = self.state
+        with Trial(state):
+            go, after, _ = self._iterate(current, None, certain=False)
+            if go is None or not state.setting.masks:
+                return after
+            condition, *results = self.body.outputs
+            sources = [source(state, slot) for slot in results[: len(after)]]
+            cut = told(state, condition, dict(zip(sources, after, strict=True)).get, truth=True)
+        return [cut.get(at, box) for at, box in zip(sources, after, strict=True)]
+
+    def _counted(self, entry: list[Box], done: int) -> list[Box] | None:
+        """The values that an iteration can start from, where there are few enough to go through them one by one.
+
+        Nothing is widened: what grows a little with every iteration has grown that often at most. None where the
+        number of iterations is unknown or too large.
+        """
+        most, state = self.course.most, self.state
+        if most is None or (most - done) * max(1, len(self.body.steps)) > UNROLLED_NODES:
+            return None
+        current = [unrelated(b) for b in entry]
+        for _ in range(most - done - 1):
+            if state.work >= state.most_work:
+                return None
+            after = self._going_on(current)
+            if all(contains(a, b, n) for a, b, n in zip(current, after, self.labels, strict=False)):
+                break
+            current = [unrelated(join(a, b, n)) for a, b, n in zip(current, after, self.labels, strict=False)]
+        return current
 
     def _given_up(self, carried: list[Box], width: int) -> tuple[list[Box], list[Box]]:
         """Any values at all, and one pass over the body for its sites."""
@@ -311,10 +360,45 @@ def _stacked(column: list[Box], axis: int, length: Size, shape: object, done: in
     return Box(whole.dtype, full, *whole.hull(), whole.flags)
 
 
+def _loosened(old: Box, new: Box) -> Box:
+    """Any value of the same shape, if that stays the same; else any value at all."""
+    limits = top(old.dtype).hull()
+    if (
+        type(old) is Box
+        and type(new) is Box
+        and old.shape == new.shape
+        and (old.hull() != limits or old.cuts is not None)
+    ):
+        return top(old.dtype, old.shape)
+    return forgotten(old)
+
+
+def _is_boundless(box: Box) -> bool:
+    """Whether a float that an iteration starts from can be anything, which may be the widening's doing."""
+    return type(box) is Box and box.dtype.is_float and (box.flags > 0 or max(map(abs, box.hull())) >= box.dtype.max)
+
+
+def _within(boxes: list[Box], known: list[Box] | None) -> list[Box]:
+    """The Boxes, without what lies outside of others that hold the same values."""
+    if known is None:
+        return boxes
+    return [_cut(box, limit) for box, limit in zip(boxes, known, strict=True)]
+
+
+def _cut(box: Box, limit: Box) -> Box:
+    if type(box) is not Box or type(limit) is not Box or not (box.has_finite and limit.has_finite):
+        return box
+    (low, high), blocks = limit.hull(), blocks_of(box)
+    if box.known is not None or (box.hull()[0] >= low and box.hull()[1] <= high and not box.flags & ~limit.flags):
+        return box
+    spots = None if blocks.spots is None else blocks.spots & np.uint8(limit.flags)
+    lo, hi = np.clip(blocks.lo, low, high), np.clip(blocks.hi, low, high)
+    empty = np.asarray(blocks.lo) > np.asarray(blocks.hi)
+    return pack(box.dtype, box.shape, box.cuts, Blocks(np.where(empty, inf, lo), np.where(empty, -inf, hi), spots))
+
+
 def _counter(iteration: int | None, most: int | None) -> Box:
     if iteration is not None:
-        import numpy as np
-
         return of_array(INT64, np.asarray(iteration))
     return finite(INT64, (), 0, 2.0**62 if most is None else max(most - 1, 0))
 

@@ -5,6 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+EFFORTS = ("low", "normal", "high")
+
+TIME_LIMIT = 60.0
+"""Seconds that effort "high" may add; its work is limited, too, so that most models never get there."""
+
 
 @dataclass(frozen=True, slots=True)
 class Options:
@@ -15,6 +20,8 @@ class Options:
     runtime  whose arithmetic: "torch", "onnxruntime" or "ieee"; None is what the target is for
     dims     ``{symbol: (least, most)}`` of symbolic sizes; most None is unbounded
     roles    ``{name: role}`` where the inferred role is wrong
+    effort   "low": one coarse pass; "normal": a finer one where that leaves something open; "high": each site that
+             then stays open is looked at by itself, for at most ``time_limit`` seconds in all (None: ``TIME_LIMIT``)
     """
 
     ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
@@ -22,3 +29,5 @@ class Options:
     runtime: str | None = None
     dims: Mapping[str, tuple[int, int | None]] = field(default_factory=dict)
     roles: Mapping[str, str] = field(default_factory=dict)
+    effort: str = "normal"
+    time_limit: float | None = None

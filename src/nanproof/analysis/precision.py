@@ -225,6 +225,7 @@ def _finding(state: State, step: Step, site: Site, loss: _Loss) -> Finding:
         invalid=loss.invalid,
         needs=loss.needs,
         verdict=Verdict.POSSIBLE,
+        phase=site.step.node.part.phase,
         location=step.node.location,
         because=(loss.reason, f"it should protect {site.event.code} at {failing}"),
     )

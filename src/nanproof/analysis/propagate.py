@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import inf
 from typing import Any
 
@@ -9,17 +10,21 @@ import numpy as np
 
 from nanproof.analysis.blame import explained
 from nanproof.analysis.branching import run_if
-from nanproof.analysis.facts import RULES, limits, met
+from nanproof.analysis.descent import all_reported
+from nanproof.analysis.facts import DIVISORS, ROWS, RULES, alive_rows, limits, met, sides
 from nanproof.analysis.loops import run_loop, run_scan
 from nanproof.analysis.mapping import run_sequence_map
 from nanproof.analysis.masking import Masks, find_masks
 from nanproof.analysis.state import Site, State, bundled, hull_of, unbounded
+from nanproof.analysis.training import calmed
 from nanproof.analysis.undisturbed import undisturbed
 from nanproof.domain.box import INFS, NAN, NINF, PINF, Box
+from nanproof.domain.lattice import join
 from nanproof.findings.errors import InputError, InternalError
 from nanproof.model.lower import Program, Step
 from nanproof.ops.call import INEVITABLE, POSSIBLE, Call, Event
 from nanproof.ops.record import Op
+from nanproof.ops.softmax import ROW
 
 
 def propagate(state: State) -> None:
@@ -30,8 +35,9 @@ def propagate(state: State) -> None:
 
 def run_level(state: State, program: Program, *, certain: bool) -> None:
     """Propagate through one nesting level."""
-    masks = find_masks(program)
-    boxes, hulls = state.boxes, state.hulls
+    masks = find_masks(program) if state.setting.masks else Masks()
+    boxes, hulls, makers = state.boxes, state.hulls, state.makers
+    guarded, last_use = bool(masks.by_step), program.last_use
     step: Step | None = None
     if program is not state.program:
         state.work += len(program.steps) + 1
@@ -44,13 +50,13 @@ def run_level(state: State, program: Program, *, certain: bool) -> None:
             elif op is None:
                 results = unbounded(state, step)
             else:
-                results = _with_record(state, step, op, masks.get(index), certain=certain)
+                results = _with_record(state, step, op, masks.get(index) if guarded else None, certain=certain)
             for slot, box in zip(step.outputs, results, strict=False):
                 if slot >= 0:
                     boxes[slot] = box
                     hulls[slot] = hull_of(box)
-                    state.makers[slot] = step
-            for slot in masks.last_use(index, program):
+                    makers[slot] = step
+            for slot in masks.last_use(index, program) if guarded else last_use[index]:
                 boxes[slot] = None
     except (InputError, InternalError):
         raise  # told by a level further in
@@ -75,19 +81,32 @@ def _with_branches(state: State, step: Step, *, certain: bool) -> tuple[Box, ...
 
 
 def _with_record(state: State, step: Step, op: Op, mask: Masks.Mask | None, *, certain: bool) -> tuple[Box, ...]:
-    boxes = state.boxes
+    boxes, setting = state.boxes, state.setting
     operands = [boxes[slot] if slot >= 0 else None for slot in step.inputs]
     if mask is not None:
         operands = mask.refined(state, operands)
-    call = Call(op, step.attrs, state.setting, len(step.outputs), step.node.outputs[0])
+    call = Call(op, step.attrs, setting, len(step.outputs), step.node.outputs[0])
     bound = op.bound(call, *operands)
     results = bound if isinstance(bound, tuple) else (bound,)
-    if not op.exact and state.setting.keeps_float32(results[0].dtype):
+    if setting.calm and step.node.part.phase == "gradient":
+        results = tuple(map(calmed, results))
+    dtype = results[0].dtype
+    if dtype.bits == 16 and not op.exact and setting.keeps_float32(dtype):
         results = tuple(_unrounded(box) for box in results)
-    if op.name in RULES:
-        results = _with_facts(state, step, call, (operands, results))
-    kind = results[0].dtype.kind
-    state.total += len(op.requires) + (op.overflow is not None and kind == "float")
+    if setting.facts:
+        if call.events and op.name in DIVISORS:
+            results = _by_sides(state, step, call, (operands, results))
+        if op.name in ROWS and alive_rows(state, step, operands):
+            call = Call(op, step.attrs, state.setting, len(step.outputs), step.node.outputs[0])
+            call.alive = True
+            bound = op.bound(call, *operands)
+            results = bound if isinstance(bound, tuple) else (bound,)
+        if op.name in RULES:
+            results = _with_facts(state, step, call, (operands, results))
+    if op.requires:
+        state.total += len(op.requires)
+    if op.overflow is not None and dtype.kind == "float":
+        state.total += 1
     flagged = False
     for box in results:
         if box.flags:
@@ -131,11 +150,30 @@ def _with_facts(
         return results
     if any(event.operand >= 0 for event in call.events) or not (box.dtype.min <= low or high <= box.dtype.max):
         return results
-    # what the bounds rule out can't overflow either; an open side keeps its own overflow
-    if box.flags & ~((NINF if low > -inf else 0) | (PINF if high < inf else 0)):
+    # what the bounds rule out can't overflow either; an open side keeps its own overflow, or the infinity that flows in
+    left = box.flags & ~((NINF if low > -inf else 0) | (PINF if high < inf else 0))
+    if left and (left & NAN or call.events):
         return results
     call.events.clear()
     return (met(box, low, high), *results[1:])
+
+
+def _by_sides(state: State, step: Step, call: Call, boxes: tuple[list[Box | None], tuple[Box, ...]]) -> tuple[Box, ...]:
+    """The result over a divisor's negative and its positive part, where it is known to stay away from 0."""
+    operands, results = boxes
+    parts = sides(state, step, operands)
+    if parts is None:
+        return results
+    call.events.clear()
+    whole: Box | None = None
+    for part in parts:
+        side = Call(call.op, step.attrs, state.setting, call.outputs, call.label)
+        found = call.op.bound(side, *part)
+        assert type(found) is Box
+        whole = found if whole is None else join(whole, found)
+        # what is sure to fail on one side may not be on the other
+        call.events += [replace(event, verdict=POSSIBLE) for event in side.events]
+    return results if whole is None else (whole,)
 
 
 def _account(
@@ -149,7 +187,7 @@ def _account(
     """Note failing sites, and which sites' NaN and Inf the results may hold."""
     operands, results = boxes
     weak = any(slot in state.weak for slot in step.inputs)
-    incoming = _incoming(state, step, operands)
+    incoming, spoilt = _incoming(state, step, operands)
     fresh: list[int] = []
     events = list(call.events)
     lost = _made_of_infinities(state, step, call, boxes)
@@ -157,7 +195,7 @@ def _account(
         state.total += 1
         events.append(lost)
     for event in events:
-        follows = incoming if event.operand == -1 and _infinite(operands) else ()
+        follows = incoming if _only_follows(state, step, event, operands) else ()
         site = Site(len(state.sites), step, event, certain, follows, weak)
         state.sites.append(site)
         if event.gives and not follows:
@@ -168,8 +206,10 @@ def _account(
         if weak:
             state.weak.add(slot)
         carried: tuple[int, ...] = ()
-        if box.flags or (not box.dtype.is_float and call.op.name not in _LOOKS_AT_SPECIALS):
-            carried = incoming
+        if box.flags:
+            carried = incoming or spoilt
+        elif not box.dtype.is_float and call.op.name not in _LOOKS_AT_SPECIALS:
+            carried = tuple(dict.fromkeys((*incoming, *spoilt)))
         if box.flags and fresh:
             carried = tuple(dict.fromkeys((*carried, *fresh)))
         if carried:
@@ -180,21 +220,40 @@ _LOOKS_AT_SPECIALS = frozenset({"IsNaN", "IsInf", "Shape", "Size"})
 """Operators whose integer or boolean result isn't spoilt by NaN or Inf in their operand."""
 
 
-def _incoming(state: State, step: Step, operands: list[Box | None]) -> tuple[int, ...]:
-    """Sites whose NaN or Inf flows into this node; the condition of a Where only chooses."""
+def _incoming(state: State, step: Step, operands: list[Box | None]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Sites whose NaN or Inf flows into this node, and those that have spoilt its integers; the condition of a Where only
+    chooses.
+    """
     if not state.origins:
-        return ()
+        return (), ()
     found: list[tuple[int, ...]] = []
+    spoilt: list[tuple[int, ...]] = []
     for position, (slot, box) in enumerate(zip(step.inputs, operands, strict=True)):
         if box is None or (position == 0 and step.node.op == "Where"):
             continue
         if box.flags or not box.dtype.is_float:
             origins = state.origins.get(slot)
-            if origins and origins not in found:
-                found.append(origins)
-    if len(found) <= 1:
-        return found[0] if found else ()
-    return tuple(dict.fromkeys(index for origins in found for index in origins))
+            kind = found if box.dtype.is_float else spoilt
+            if origins and origins not in kind:
+                kind.append(origins)
+    return _together(found), _together(spoilt)
+
+
+def _together(lists: list[tuple[int, ...]]) -> tuple[int, ...]:
+    if len(lists) <= 1:
+        return lists[0] if lists else ()
+    return tuple(dict.fromkeys(index for origins in lists for index in origins))
+
+
+def _only_follows(state: State, step: Step, event: Event, operands: list[Box | None]) -> bool:
+    """Whether infinities that flow in make the event possible, so that what made them is to blame.
+
+    An overflow of something infinite is none. A row that is all -Inf is a defect of its own where its -Inf may be
+    meant (a mask), but not where every one of them comes out of a site that is reported.
+    """
+    if event.operand == -1:
+        return _infinite(operands)
+    return event.code == ROW.code and all_reported(state, step.inputs[event.operand])
 
 
 def _infinite(operands: list[Box | None]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from linecache import getline
 from math import inf
@@ -11,6 +11,7 @@ from nanproof.analysis.explain import because
 from nanproof.analysis.precision import precision_causes
 from nanproof.analysis.propagate import verdict_of
 from nanproof.analysis.state import Site, State, key, unbundled
+from nanproof.analysis.training import SUBNORMAL, TOGETHER, is_said, only_subnormal, parts, told
 from nanproof.domain.box import NAN, NINF, PINF
 from nanproof.findings.finding import EMPTY, Finding, stable_id
 from nanproof.findings.location import Location
@@ -41,34 +42,62 @@ class Assembled:
     weaker: int
 
 
-def assembled(state: State, model: Model, ranges: Mapping[str, Range], modest: State | None) -> Assembled:
+def assembled(
+    state: State,
+    model: Model,
+    ranges: Mapping[str, Range],
+    milder: Mapping[str, State],
+    remarks: Mapping[tuple[int, ...], str] | None = None,
+) -> Assembled:
     """Make findings of the sites of a finished propagation.
 
-    ``modest`` is the same propagation with assumed ranges narrowed: a site that
-    only the wider one has is a note.
+    ``milder`` are propagations over less, by what they leave out (assumed ranges
+    narrowed, say): a site that one of them lacks is a note. ``remarks`` say more of a step, by its outputs.
     """
-    reached = _reached(state)
     whys = {name: r.why for name, r in ranges.items()}
-    still = None if modest is None else {key(site) for site in modest.sites}
+    still = {why: {key(site) for site in milder_state.sites} for why, milder_state in milder.items()}
+    causes = [site for site in state.sites if not site.causes]
     groups: dict[object, Finding] = {}
-    for site in state.sites:
-        if site.causes:
-            continue
-        group = _cause(state, site)
-        note = None
-        if _is_masked(state, site) and not reached.get(site.index):
-            note = MASKED
-        elif still is not None and key(site) not in still:
-            note = ASSUMED
-        finding = _finding(state, site, reached.get(site.index, ()), whys, note)
-        groups[group] = _merged(groups[group], finding) if group in groups else finding
+    calm = milder.get(TOGETHER)
+    for seen, sites in ((state, causes), *([] if calm is None else [(calm, _behind(calm, causes))])):
+        reached = _reached(seen)
+        known = parts(seen, [(site, reached.get(site.index, ())) for site in seen.sites if not site.causes])
+        for site in sites:
+            if known is not None and is_said(known, site):
+                continue
+            group = _cause(seen, site)
+            note = _note(seen, site, reached, still)
+            finding = _finding(seen, site, reached.get(site.index, ()), whys, note)
+            if remarks and site.step.outputs in remarks:
+                finding = replace(finding, because=(remarks[site.step.outputs], *finding.because))
+            if known is not None:
+                finding = told(known, site, finding)
+                group = (group, finding.phase)
+            groups[group] = _merged(groups[group], finding) if group in groups else finding
     findings = list(groups.values())
     inherited = _inherited(state)
     findings += inherited
-    findings += precision_causes(state, model, [s for s in state.sites if not s.causes])
+    findings += precision_causes(state, model, causes)
     counts = _counts(state, sum(f.note is None for f in inherited))
     weaker = sum(site.weak for site in state.sites)
     return Assembled(tuple(findings), counts, weaker)
+
+
+def _behind(calm: State, causes: Sequence[Site]) -> list[Site]:
+    """What a propagation with moderate gradients finds where the other one sees only the consequence of an overflow."""
+    known = {key(site) for site in causes}
+    return [site for site in calm.sites if not site.causes and key(site) not in known]
+
+
+def _note(
+    state: State, site: Site, reached: Mapping[int, tuple[str, ...]], still: Mapping[str, Container[object]]
+) -> str | None:
+    """Why a site is only a note."""
+    if _is_masked(state, site) and not reached.get(site.index):
+        return MASKED
+    if any(key(site) not in keys for keys in still.values()):
+        return next(why for why, keys in still.items() if key(site) not in keys)
+    return SUBNORMAL if only_subnormal(state, site) else None
 
 
 def _merged(first: Finding, other: Finding) -> Finding:

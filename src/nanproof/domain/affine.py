@@ -19,7 +19,7 @@ from typing import TypeAlias
 from nanproof.domain.box import Box, Shape
 
 MOST_TERMS = 8
-"""Longer sums become a symbol of their own."""
+"""Longer sums become a symbol of their own, unless more is asked for."""
 
 
 class Symbol:
@@ -76,8 +76,8 @@ def form_of(box: Box) -> Form | None:
     return Form({(box.symbol, ()): 1.0}, 0.0, 0.0, 0.0)
 
 
-def combine(first: Form, second: Form, sign: float) -> tuple[Form | None, bool]:
-    """First + sign * second, and whether any symbol met itself (only then is it worth bounding)."""
+def combine(first: Form, second: Form, sign: float, most: int = MOST_TERMS) -> tuple[Form | None, bool]:
+    """First + sign * second in at most so many terms, and whether any symbol met itself (only then is it worth bounding)."""
     met = False
     terms = dict(first.terms)
     for key, factor in second.terms.items():
@@ -89,7 +89,7 @@ def combine(first: Form, second: Form, sign: float) -> tuple[Form | None, bool]:
                 del terms[key]
                 continue
         terms[key] = value
-    if len(terms) > MOST_TERMS:
+    if len(terms) > most:
         return None, met
     if sign > 0:
         low, high = first.low + second.low, first.high + second.high

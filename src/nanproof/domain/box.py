@@ -47,10 +47,11 @@ class Box:
     values of all blocks; ``spots`` says which block has which (None: any block
     may have any of ``flags``). ``known`` holds the exact elements where they are
     known: a NumPy array, of Dims for symbolic sizes. ``form`` relates the
-    elements to those of other Boxes. ``ends`` caches the hull of many blocks.
+    elements to those of other Boxes. ``ends`` caches the hull of many blocks, and
+    ``sums`` what known elements add up to by sign (``domain.weights``).
     """
 
-    __slots__ = ("cuts", "dtype", "ends", "flags", "form", "hi", "known", "lo", "shape", "spots", "symbol")
+    __slots__ = ("cuts", "dtype", "ends", "flags", "form", "hi", "known", "lo", "shape", "spots", "sums", "symbol")
 
     def __init__(
         self,
@@ -81,6 +82,7 @@ class Box:
         self.form = form
         self.symbol: Symbol | None = None
         self.ends: tuple[float, float] | None = None
+        self.sums: tuple[int, Array] | None = None
 
     def hull(self) -> tuple[float, float]:
         """The finite bounds over all blocks: (inf, -inf) where there is no finite value."""
@@ -93,6 +95,8 @@ class Box:
     @property
     def has_finite(self) -> bool:
         """Whether any element may be finite."""
+        if self.cuts is None:
+            return self.lo <= self.hi  # type: ignore[return-value]
         lo, hi = self.hull()
         return lo <= hi
 

@@ -411,7 +411,7 @@ def expanded(box: Box, shape: Shape) -> Box:
     known = None
     if box.known is not None and _holdable(shape, box.known.size):
         known = np.broadcast_to(box.known, shape)  # type: ignore[arg-type]
-    if any(n == 0 for n in shape):
+    if 0 in shape:
         return Box(box.dtype, shape, inf, -inf, known=known)
     if box.cuts is None:
         result = Box(box.dtype, shape, box.lo, box.hi, box.flags, known=known)
@@ -490,7 +490,7 @@ def repeated(box: Box, times: Sequence[Size]) -> Box:
         for t in times:
             total = total * t if isinstance(t, int) else EXACT_LIMIT + 1
         known = np.tile(box.known, times) if total <= EXACT_LIMIT else None  # type: ignore[arg-type]
-    if any(n == 0 for n in shape):
+    if 0 in shape:
         return Box(box.dtype, shape, inf, -inf, known=known)
     if box.cuts is None:
         result = Box(box.dtype, shape, box.lo, box.hi, box.flags, known=known)

@@ -8,6 +8,7 @@ from hashlib import blake2b
 from nanproof.findings.fix import Fix
 from nanproof.findings.location import Location
 from nanproof.findings.verdict import Verdict
+from nanproof.findings.witness import Witness
 
 PHASES = ("forward", "gradient", "step")
 BORN = ("nan", "+inf", "-inf")
@@ -46,13 +47,15 @@ class Finding:
     """Why the interval is what it is, nearest reason first."""
     reaches: tuple[str, ...] = ()
     """The outputs, losses or gradients that the NaN or Inf flows to."""
-    witness: str | None = None
-    """Path of the failing test."""
+    witness: Witness | None = None
+    """What was seen to fail, if anything was."""
     fixes: tuple[Fix, ...] = ()
     also: tuple[str, ...] = ()
     """Further nodes with the same cause."""
     weak: bool = False
     """Whether the verdict rests on an operator that has no bound."""
+    hazard: str = ""
+    """The code of what fails at the node itself, where ``code`` says what that means for a gradient."""
 
     def __post_init__(self) -> None:
         lo, hi = self.interval
@@ -64,6 +67,11 @@ class Finding:
             raise ValueError(f"what is born is one of {', '.join(BORN)}, got {self.may}")
         if self.verdict is Verdict.SAFE:
             raise ValueError(f"{self.node} is safe: that is no finding")
+
+    @property
+    def breaks(self) -> str:
+        """The code of the requirement that fails at the node."""
+        return self.hazard or self.code
 
     @property
     def is_note(self) -> bool:

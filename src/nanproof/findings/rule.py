@@ -11,10 +11,16 @@ FAMILIES = ("domain", "overflow", "gradient", "precision", "shapes", "disagreeme
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A small model in ONNX's text form, and the range of each of its inputs."""
+    """A small model in ONNX's text form, and the range of each of its inputs.
+
+    ``back`` names the values of the way back, each with what it is part of the derivative of; ``update`` those of an
+    optimiser's step.
+    """
 
     model: str
     ranges: Mapping[str, tuple[float, float]] = field(default_factory=lambda: MappingProxyType({}))
+    back: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    update: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for name, (lo, hi) in self.ranges.items():

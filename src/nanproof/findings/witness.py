@@ -7,9 +7,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """Where the failing test and its tensors are, and in which runtime it was replayed."""
+    """What was seen to fail, and where. ``test`` and ``tensors`` are paths, None where no files were asked for."""
 
-    test: str
-    tensors: str
+    summary: str
+    """The tensors and what they give, in a few words: 'x = [0, 0, 104] gives -inf'."""
     runtime: str
-    summary: str = ""
+    """Who computed it: 'onnxruntime', 'reference' (the ONNX reference evaluator), 'torch'."""
+    outputs: tuple[str, ...] = ()
+    """The outputs of the model that aren't finite then; none where the failure stays inside."""
+    test: str | None = None
+    tensors: str | None = None

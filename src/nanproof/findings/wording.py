@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 NAMED_ITEMS = 4
 """How many names a sentence lists before it says 'and N more'."""
+RUNTIMES = {"onnxruntime": "ONNX Runtime", "reference": "the ONNX reference evaluator", "torch": "PyTorch"}
 NOISE = Decimal(2) ** -23
 """A relative difference that is only the representation of a decimal number in float32."""
 
@@ -105,15 +106,66 @@ def certainty(finding: Finding) -> str | None:
     if finding.verdict is Verdict.POSSIBLE and not finding.may:
         return None
     if finding.verdict is Verdict.INEVITABLE:
-        return f"will give {what} for every input in range"
+        return f"will give {what} for every input in range" + (f"; {seen_in(finding)}" if finding.witness else "")
     if finding.verdict is Verdict.POSSIBLE:
         return f"could not rule out {what}"
-    return f"can give {what}, {finding.verdict}" + (f" by {finding.witness}" if finding.witness else "")
+    return f"{finding.verdict}: {seen_in(finding)}" if finding.witness else f"can give {what}, {finding.verdict}"
+
+
+def seen_in(finding: Finding) -> str:
+    """The test that fails and its tensors, in short: 'tests/test_np101_log.py (x = [0, 0, 104] gives -inf)'."""
+    witness = finding.witness
+    assert witness is not None
+    if witness.test is not None:
+        return f"{witness.test} ({witness.summary})"
+    return f"{witness.summary}, seen in {RUNTIMES.get(witness.runtime, witness.runtime)}"
+
+
+def left_open(finding: Finding, tried: int, best: float | None, ended: str) -> str:
+    """That a search has found no failure and the analysis no proof, and how near the search came."""
+    near = "" if best is None else f", the best margin is {number(best)} from failing"
+    why = {"time": "the time limit ended the search", "work": "the search is exhausted"}.get(ended, ended)
+    return f"{finding.code} at {place(finding)} stays open: no failure in {plural(tried, 'replay')}{near}; {why}"
+
+
+def not_live(why: str) -> str:
+    """That the program itself can't be the judge, so that its exported form is."""
+    return f"witnesses are replayed in the exported model, since the program itself can't be run: {why}"
+
+
+def no_test(finding: Finding) -> str:
+    """That a failure is confirmed, and yet there is no test for it."""
+    return (
+        f"{finding.code} at {place(finding)} is confirmed, but its exported form does not fail, so no test was written: "
+        "name the program itself, as file.py:NAME"
+    )
+
+
+def not_searched(finding: Finding, why: str) -> str:
+    """That nobody looked for a failure, and why."""
+    return f"{finding.code} at {place(finding)} was not searched: {why}"
 
 
 def note(finding: Finding) -> str:
     """A finding that is only a note, in one line with the reason for that."""
     return f"{finding.code} at {place(finding)}: {seen(finding)} ({finding.note})"
+
+
+def derivative_of(finding: Finding, of: str) -> str:
+    """What a node on the way back is for: 'this Div is part of the derivative of sqrt'."""
+    if of == "accumulation":
+        return f"this {finding.op} adds up gradients on the way back"
+    if not of:
+        return f"this {finding.op} is on the way back"
+    return f"this {finding.op} is part of the derivative of {of}"
+
+
+def hidden_forward(finding: Finding) -> str:
+    """Why a value that the loss doesn't see still spoils gradients."""
+    return (
+        f"the loss stays finite, since the result of {finding.op} isn't chosen where it isn't finite; on the way back it is a "
+        "factor, and 0 times Inf is NaN"
+    )
 
 
 def reaches(finding: Finding) -> str | None:
@@ -147,6 +199,43 @@ def unknown_operators(ops: Mapping[str, int], weaker: int) -> str | None:
 def assumed_range(assumed: AssumedRange) -> str:
     """That a range wasn't given, and which one was taken."""
     return f"{assumed.name} ({assumed.role}) is taken to lie in {interval(assumed.lo, assumed.hi)}: {assumed.why}"
+
+
+def parts(cuts: Sequence[tuple[str, int]]) -> str:
+    """What was cut into how many parts: 'x into 8 parts and y into 2'."""
+    texts = [f"{name} into {count}" + (" parts" if i == 0 else "") for i, (name, count) in enumerate(cuts)]
+    return texts[0] if len(texts) == 1 else ", ".join(texts[:-1]) + f" and {texts[-1]}"
+
+
+def proved_by_cuts(code: str, node: str, cuts: Sequence[tuple[str, int]], cases: int) -> str:
+    """That a site holds in every part of its domain: 'NP101 at /log: proved by splitting x into 8 parts'."""
+    if not cuts:
+        return f"{code} at {node}: proved by a closer look at what leads to it"
+    several = f" ({plural(cases, 'case')})" if len(cuts) > 1 else ""
+    return f"{code} at {node}: proved by splitting {parts(cuts)}{several}"
+
+
+def proved_further_on(code: str, node: str, names: Sequence[str]) -> str:
+    """That a site holds because values before it were narrowed: 'NP101 at /log: proved by narrowing d part by part'."""
+    return f"{code} at {node}: proved by narrowing {listing(names)} part by part"
+
+
+def not_settled_by_cuts(cuts: Sequence[tuple[str, int]], stuck: Sequence[tuple[str, float, float]], why: str) -> str:
+    """How far splitting came: 'splitting x into 8 parts leaves x = 0.5 open', with the reason for stopping, if there is one."""
+    tail = f": {why}" if why else ""
+    if not cuts or not stuck:
+        return f"splitting ranges does not settle it{tail}"
+    places = [f"{name} = {number(lo)}" if lo == hi else f"{name} in {interval(lo, hi)}" for name, lo, hi in stuck]
+    return f"splitting {parts(cuts)} leaves {listing(places)} open{tail}"
+
+
+def search_ended(by: str, seconds: float) -> str:
+    """That the limit on time or work ended the search for proofs of effort "high"."""
+    if by == "time":
+        return (
+            f"the time limit of {seconds:g} s ended the search for proofs; a longer one may settle more (--time-limit)"
+        )
+    return "the limit on work ended the search for proofs before every open site was looked at"
 
 
 def summary(report: Report) -> str:

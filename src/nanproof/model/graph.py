@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, Union
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -42,9 +42,30 @@ class Source(Protocol):
         """Yield (index of the first element, flat elements); pages of mapped files are released behind the reader."""
         ...
 
+    def expect(self, start: int) -> None:
+        """Say that this tensor is read in order from byte ``start`` on: a mapped file is fetched ahead of the reader."""
+        ...
+
     def release(self) -> None:
         """Give memory that mapped elements occupy back to the system; arrays handed out stay valid and are read again on use."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The part of a training step that a node belongs to.
+
+    phase  "forward", "gradient" (the way back), or "step" (the optimiser's update)
+    of     what the node computes or, on the way back, is the derivative of, as the framework calls it: "sqrt"
+    pair   what a node and its derivative have in common; empty where it isn't known
+    """
+
+    phase: str = "forward"
+    of: str = ""
+    pair: str = ""
+
+
+FORWARD = Part()
 
 
 @dataclass(slots=True)
@@ -58,6 +79,7 @@ class Node:
     attrs: dict[str, Attr]
     name: str
     location: Location | None = None
+    part: Part = FORWARD
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +117,13 @@ class Model:
     path: str
     notes: tuple[str, ...] = ()
     roles: dict[str, Role] = field(default_factory=dict)
+
+
+def parted(graph: Graph, back: Mapping[str, str], update: Iterable[str] = ()) -> None:
+    """Say of the nodes of a graph, by what they make, which are on the way back and which in the optimiser's step."""
+    parts = {**{name: Part("gradient", of) for name, of in back.items()}, **{name: Part("step") for name in update}}
+    for node in graph.nodes:
+        node.part = next((parts[name] for name in node.outputs if name in parts), node.part)
 
 
 _BODIED = frozenset({"If", "Loop", "Scan", "SequenceMap"})

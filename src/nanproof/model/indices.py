@@ -52,12 +52,23 @@ def _indexed(graph: Graph, node: Node, operand: int) -> int | None:
     if node.op in {"Gather", "GatherElements"} and operand == 1:
         axis = node.attrs.get("axis", 0)
         return _axis(graph, node.inputs[0], axis) if isinstance(axis, int) else None
+    if node.op == "Clip" and operand == 0 and len(node.inputs) == 3:
+        return _within(graph, node.inputs[1], node.inputs[2])
     if node.op in _LOSSES and operand == 1:
         return _classes(graph, node.inputs[0])
     if node.op == "OneHot" and operand == 0 and len(node.inputs) > 1:
         depth = graph.constants.get(node.inputs[1])
         return int(depth.array().reshape(-1)[0]) if depth is not None and count(depth) == 1 else None
     return None
+
+
+def _within(graph: Graph, low: str, high: str) -> int | None:
+    """How many numbers a Clip from 0 to a stored number leaves: an index that is moved inside is meant to be inside."""
+    ends = [graph.constants.get(name) for name in (low, high)]
+    if any(end is None or count(end) != 1 for end in ends):
+        return None
+    first, last = (int(end.array().reshape(-1)[0]) for end in ends if end is not None)
+    return last + 1 if first == 0 <= last else None
 
 
 def _classes(graph: Graph, name: str) -> int | None:

@@ -72,7 +72,7 @@ def decide(model: Model, user: UserRanges, weights: Weights = "model") -> dict[s
     graph = model.graph
     sources = dict(stored(graph))
     declared = {item.name: item for item in graph.inputs}
-    given = match(user, [name for name in declared if name not in sources], list(sources))
+    given = match(user, [name for name in declared if name not in sources], list(sources)) if user else {}
     limits = index_limits(graph)
     variances = _variances(graph) if weights == "architecture" else set()
     exact: dict[DType, Range] = {}
@@ -85,7 +85,7 @@ def decide(model: Model, user: UserRanges, weights: Weights = "model") -> dict[s
             found[name] = _default(item.item or item, model.roles.get(name, Role.INPUT), limits.get(name))
     for name, source in sources.items():
         dtype = source.dtype
-        if name in given:
+        if given and name in given:
             if name not in found:
                 found[name] = _user_range(name, given[name], dtype, source.shape)
             continue

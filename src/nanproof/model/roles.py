@@ -118,7 +118,9 @@ def readers(graph: Graph, names: set[str]) -> Iterator[tuple[str, Node, int]]:
 
 
 def _readers(graph: Graph, origin: dict[str, str]) -> Iterator[tuple[str, Node, int]]:
+    wrapped: dict[str, str] = {}
     for node in graph.nodes:
+        _wrap(graph, node, origin, wrapped)
         for operand, name in enumerate(node.inputs):
             if name in origin:
                 yield origin[name], node, operand
@@ -127,6 +129,18 @@ def _readers(graph: Graph, origin: dict[str, str]) -> Iterator[tuple[str, Node, 
         if node.attrs:
             for body in subgraphs(node):
                 yield from _readers(body, origin)
+
+
+def _wrap(graph: Graph, node: Node, origin: dict[str, str], wrapped: dict[str, str]) -> None:
+    """Numbers counted from the end are still the same index: where(i < 0, i + n, i)."""
+    if node.op == "Add" and len(node.inputs) == 2:
+        index = next((name for name in node.inputs if name in origin), None)
+        if index is not None and any(name in graph.constants for name in node.inputs):
+            wrapped[node.outputs[0]] = origin[index]
+    elif node.op == "Where" and len(node.inputs) == 3:
+        _, moved, index = node.inputs
+        if index in origin and wrapped.get(moved) == origin[index]:
+            origin[node.outputs[0]] = origin[index]
 
 
 def _integral(declared: Declared) -> bool:

@@ -19,6 +19,12 @@ if TYPE_CHECKING:
 
 CHUNK = 1 << 20
 
+AHEAD = 1 << 26
+"""How many bytes a mapped file is fetched ahead of its reader, so that the disk never waits."""
+
+FETCH = 1 << 22
+"""How many of them are asked for at a time."""
+
 
 @dataclass(frozen=True, slots=True)
 class ArraySource:
@@ -40,6 +46,9 @@ class ArraySource:
 
     def chunks(self, limit_bytes: int = CHUNK) -> Iterator[tuple[int, Array]]:
         yield from _slices(self.values.reshape(-1), limit_bytes)
+
+    def expect(self, start: int) -> None:
+        """It is there already."""
 
     def release(self) -> None:
         """Nothing to give back."""
@@ -64,6 +73,9 @@ class RawSource:
         for start, length in _pieces(prod(self.shape), self.dtype, limit_bytes):
             yield start, _decode(self.data, self.dtype, start, length)
 
+    def expect(self, start: int) -> None:
+        """It is there already."""
+
     def release(self) -> None:
         """Nothing to give back."""
 
@@ -75,12 +87,25 @@ class MappedFile:
     path: Path
     size: int
     _map: mmap.mmap | None = None
+    _asked: int = 0  # how far the system was asked to fetch the file
 
     def map(self) -> mmap.mmap:
         if self._map is None:
             with self.path.open("rb") as file:
                 self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         return self._map
+
+    def expect(self, start: int, stop: int) -> None:
+        """Ask the system to fetch [start, stop) while the reader works on what it has, a few megabytes at a time."""
+        if not hasattr(mmap, "MADV_WILLNEED"):
+            return
+        stop = min(stop, self.size)
+        if not start <= self._asked <= stop:  # another part of the file
+            self._asked = start
+        while self._asked < stop:
+            first = self._asked // mmap.PAGESIZE * mmap.PAGESIZE
+            self._asked = min(first + FETCH, stop)
+            self.map().madvise(mmap.MADV_WILLNEED, first, self._asked - first)
 
     def release(self, start: int, stop: int) -> None:
         """Give the pages that lie within [start, stop) back; they are read from the file again when they are needed."""
@@ -118,10 +143,16 @@ class MappedSource:
             return
         view, done = self._view(), self.offset
         for start, length in _pieces(count, self.dtype, limit_bytes):
+            self.expect(byte_count(start, self.dtype))
             yield start, _decode(view, self.dtype, start, length)
             stop = self.offset + byte_count(start + length, self.dtype)
             self.file.release(done, stop)
             done = stop // mmap.PAGESIZE * mmap.PAGESIZE
+
+    def expect(self, start: int) -> None:
+        """Fetch ahead: this tensor, and as many bytes behind it, where its neighbour is likely to be."""
+        first = self.offset + start
+        self.file.expect(first, min(first + AHEAD, self.offset + 2 * self.nbytes))
 
     def release(self) -> None:
         """Give the memory of this tensor back to the system; arrays handed out stay valid and are read again on use."""

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from nanproof.numerics import scalar
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -32,6 +34,12 @@ def erf(x: Array) -> Array:
 def erfc(x: Array) -> Array:
     x = np.asarray(x, np.float64)
     return np.fromiter(map(math.erfc, x.ravel().tolist()), np.float64, x.size).reshape(x.shape)
+
+
+def erfinv(x: Array) -> Array:
+    """Element by element, as ``erf``."""
+    x = np.asarray(x, np.float64)
+    return np.fromiter(map(scalar.erfinv, x.ravel().tolist()), np.float64, x.size).reshape(x.shape)
 
 
 def sigmoid(x: Array) -> Array:
@@ -81,7 +89,7 @@ def _extended() -> ModuleType:
     module = ModuleType("nanproof.numerics.arrays.numpy_namespace", "NumPy and the functions of deep learning.")
     # only what is loaded: asking for numpy.testing or numpy.f2py would import them, 0.1 s
     module.__dict__.update({name: np.__dict__[name] for name in np.__all__ if name in np.__dict__})
-    added = (erf, erfc, sigmoid, softplus, log_sigmoid, softsign, silu, gelu, gelu_tanh, mish, relu, rsqrt)
+    added = (erf, erfc, erfinv, sigmoid, softplus, log_sigmoid, softsign, silu, gelu, gelu_tanh, mish, relu, rsqrt)
     module.__dict__.update({f.__name__: f for f in added})
     return module
 
@@ -101,6 +109,7 @@ def torch_namespace() -> Any:
     module.__dict__.update(
         erf=torch.erf,
         erfc=torch.erfc,
+        erfinv=torch.erfinv,
         sigmoid=torch.sigmoid,
         softplus=lambda x: functional.softplus(x, threshold=40.0),
         log_sigmoid=functional.logsigmoid,

@@ -23,6 +23,12 @@ _OWN_UNIT: Final = 2.0**-53
 _MARGIN: Final = 1.0 + 2.0**-40
 
 
+def sum_rate(n: float, accumulator: DType) -> tuple[float, float]:
+    """(rate, floor) of the error in the accumulator: rate * magnitude + floor, for terms that aren't all 0."""
+    n = max(n, 1.0)
+    return n * (accumulator.unit + _OWN_UNIT) * _MARGIN, n * accumulator.quantum
+
+
 @overload
 def sum_error(n: float, magnitude: float, accumulator: DType, out: DType) -> float: ...
 @overload
@@ -45,9 +51,7 @@ def sum_error(
     """
     if accumulator.kind != "float":
         return np.zeros_like(magnitude) if isinstance(magnitude, np.ndarray) else 0.0
-    n = max(n, 1.0)
-    rate = n * (accumulator.unit + _OWN_UNIT) * _MARGIN
-    floor = n * accumulator.quantum
+    rate, floor = sum_rate(n, accumulator)
     if out is not accumulator:
         rate += out.unit * (1.0 + rate) * _MARGIN
         floor += floor * out.unit + 0.5 * out.quantum

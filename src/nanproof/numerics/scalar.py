@@ -22,6 +22,7 @@ bool: Final = builtins.bool
 
 _T = TypeVar("_T")
 _SQRT_HALF: Final = math.sqrt(0.5)
+_SQRT_PI: Final = math.sqrt(math.pi)
 _SQRT_2_OVER_PI: Final = math.sqrt(2.0 / math.pi)
 
 fabs = math.fabs
@@ -288,6 +289,23 @@ def atanh(x: float) -> float:
         return math.atanh(x)
     except ValueError:
         return copysign(inf, x) if x in {1.0, -1.0} else nan
+
+
+def erfinv(x: float) -> float:
+    """The number whose erf is x: a first guess, and Newton's steps on whichever of erf and erfc has the digits."""
+    if x == 0 or not -1.0 < x < 1.0:
+        return x if x == 0 else copysign(inf, x) if x in {1.0, -1.0} else nan
+    size = fabs(x)
+    rest = 1.0 - size  # exact from 0.5 on
+    # Winitzki's approximation, good to 0.2 %
+    log_rest = math.log1p(-size * size)
+    inner = 2.0 / (math.pi * 0.147) + 0.5 * log_rest
+    guess = math.sqrt(math.sqrt(inner * inner - log_rest / 0.147) - inner)
+    for _ in range(3):
+        off = math.erf(guess) - size if size < 0.5 else rest - math.erfc(guess)
+        step = off * 0.5 * _SQRT_PI * math.exp(guess * guess)
+        guess -= step / (1.0 + guess * step)  # Halley's
+    return copysign(guess, x)
 
 
 # Functions of deep learning.

@@ -7,14 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from nanproof.domain.box import NAN, NINF, PINF, Box, Shape
+from nanproof.domain.box import NAN, NINF, PINF, Array, Box, Shape
 from nanproof.domain.moves import reshaped
 from nanproof.domain.partition import Cuts, aligned, everywhere, fine
+from nanproof.numerics import scalar
 from nanproof.numerics.dtypes import DType
 from nanproof.ops.call import Call
 from nanproof.ops.conditions import Attribute, Requirement
 from nanproof.ops.conditions import Operand as Term
-from nanproof.ops.flow import length, product_flags, settled, sum_flags, without_finite
+from nanproof.ops.flow import FEW, length, product_flags, settled, sum_flags, without_finite
 from nanproof.ops.normalization import column_of, scaled
 from nanproof.ops.record import Case, Op, Operand, Samples
 from nanproof.ops.standardising import epsilon_of, single, standardise
@@ -29,54 +30,87 @@ def _batch(call: Call, x: Box, scale: Box, bias: Box, mean: Box, var: Box) -> Bo
     if call.attr("training_mode", 0):
         return _training(call, (x, scale, bias, mean, var))
     parts = (scale, bias, mean, var)
+    known = _known_line(call, x, parts)
+    if known is not None:
+        return known
     if any(without_finite(b) for b in (x, *parts)) or (x.shape is not None and any(n == 0 for n in x.shape)):
         return Box(x.dtype, x.shape, inf, -inf)
     if any(b.flags or not b.has_finite for b in parts):
         # an infinite variance makes its channel constant, and so on: anything, out of finite operands too
         call.overflowed(-inf, inf, x.dtype, NAN | PINF | NINF, never=False)
         return call.unknown(x.dtype, x.shape)
-    known = _known_line(call, x, parts)
-    if known is not None:
-        return known
     cuts, ends, marks = _lined_up(call, x, parts)
     return _line(call, x, (x.shape, cuts), (ends, marks), flat=bool(var.flags & PINF))
 
 
 def _known_line(call: Call, x: Box, parts: tuple[Box, ...]) -> Box | None:
     """The fast path, with stored statistics: each channel has one line. None for whatever else there is."""
-    if x.flags or x.shape is None or len(x.shape) < 2 or not x.dtype.is_float:
+    dtype, shape = x.dtype, x.shape
+    if x.flags or shape is None or len(shape) < 2 or 0 in shape or not dtype.is_float:
         return None
-    if any(b.known is None or b.flags or b.known.ndim != 1 for b in parts):
+    stored: list[Array] = []
+    for b in parts:
+        if b.known is None or b.flags or b.known.ndim != 1 or (stored and len(b.known) != len(stored[0])):
+            return None
+        stored.append(b.known)
+    accumulator = call.setting.accumulator(dtype)
+    eps = epsilon_of(call, accumulator)
+    channels = len(stored[0])
+    if x.cuts is None and 0 < channels <= FEW and (call.setting.budget == 1 or channels == 1):
+        if not x.lo <= x.hi:
+            return None
+        found = _few_channels((x.lo, x.hi), stored, eps, accumulator)  # type: ignore[arg-type]
+        return None if found is None else call.settle(dtype, shape, *found)
+    scale, bias, mean, var = (values.astype(np.float64) for values in stored)
+    xl, xh = _ends_by_channel(x, channels)
+    if xl is None or not var.size or not np.minimum.reduce(var) + eps > 0.0:
         return None
-    scale, bias, mean, var = (b.known.astype(np.float64) for b in parts)  # type: ignore[union-attr]
-    xl, xh = _ends_by_channel(x, len(scale))
-    accumulator = call.setting.accumulator(x.dtype)
-    var += epsilon_of(call, accumulator)
-    if xl is None or not var.size or not np.minimum.reduce(var) > 0.0:
+    lo, hi, peak = _channel(np, (xl, xh), (scale, bias, mean, var), eps, accumulator)
+    if not float(np.maximum.reduce(peak)) <= accumulator.max:
         return None
-    slope = scale / np.sqrt(var)
-    one, other = slope * (xl - mean), slope * (xh - mean)
-    steep = np.abs(slope)
-    sizes = np.maximum(-xl, xh) + np.abs(mean)
-    whole = steep * sizes + np.abs(bias)
-    slack = whole * (ROUNDINGS * accumulator.unit)
-    slack += (ROUNDINGS * accumulator.quantum) * (1.0 + sizes + np.abs(scale))
-    peak = max(float(np.maximum.reduce(whole)), float(np.maximum.reduce(steep))) * (1.0 + 8.0 * accumulator.unit)
-    if not peak + float(np.maximum.reduce(slack)) <= accumulator.max:
-        return None
-    lo, hi = np.minimum(one, other) + bias - slack, np.maximum(one, other) + bias + slack
-    if call.setting.budget == 1 or len(scale) == 1:
-        return call.settle(x.dtype, x.shape, float(np.minimum.reduce(lo)), float(np.maximum.reduce(hi)))
-    rest = len(x.shape) - 2
-    cuts: Cuts = (None, everywhere(len(scale)), *(None,) * rest)
+    if call.setting.budget == 1 or channels == 1:
+        return call.settle(dtype, shape, float(np.minimum.reduce(lo)), float(np.maximum.reduce(hi)))
+    rest = len(shape) - 2
+    cuts: Cuts = (None, everywhere(channels), *(None,) * rest)
     grid = (1, -1, *(1,) * rest)
-    return call.settle(x.dtype, x.shape, lo.reshape(grid), hi.reshape(grid), cuts=cuts)
+    return call.settle(dtype, shape, lo.reshape(grid), hi.reshape(grid), cuts=cuts)
+
+
+def _few_channels(
+    ends: tuple[float, float], stored: list[Array], eps: float, accumulator: DType
+) -> tuple[float, float] | None:
+    """The hull over some channels, one by one. None where the fast path has no answer."""
+    low, high = inf, -inf
+    for line in zip(*[values.tolist() for values in stored], strict=True):
+        if not line[3] + eps > 0.0:
+            return None
+        lo, hi, peak = _channel(scalar, ends, line, eps, accumulator)
+        if not peak <= accumulator.max:
+            return None
+        low, high = min(low, lo), max(high, hi)
+    return low, high
+
+
+def _channel(
+    xp: Any, x: tuple[Any, Any], line: tuple[Any, ...], eps: float, accumulator: DType
+) -> tuple[Any, Any, Any]:
+    """Ends of a channel with their slack, and the largest number met on the way; floats, or arrays over channels."""
+    xl, xh = x
+    scale, bias, mean, var = line
+    slope = scale / xp.sqrt(var + eps)
+    one, other = slope * (xl - mean), slope * (xh - mean)
+    steep = abs(slope)
+    sizes = xp.maximum(-xl, xh) + abs(mean)
+    whole = steep * sizes + abs(bias)
+    slack = whole * (ROUNDINGS * accumulator.unit) + (ROUNDINGS * accumulator.quantum) * (1.0 + sizes + abs(scale))
+    peak = xp.maximum(whole, steep) * (1.0 + 8.0 * accumulator.unit) + slack
+    return xp.minimum(one, other) + bias - slack, xp.maximum(one, other) + bias + slack, peak
 
 
 def _ends_by_channel(x: Box, channels: int) -> tuple[Any, Any]:
     """The operand's ends as numbers or by channel; (None, None) where it is cut otherwise or has no finite value."""
     if x.cuts is None:
-        return x.lo, x.hi
+        return (x.lo, x.hi) if x.lo <= x.hi else (None, None)
     others = any(c is not None for i, c in enumerate(x.cuts) if i != 1)
     if others or x.cuts[1] != everywhere(channels) or not np.all(np.less_equal(x.lo, x.hi)):
         return None, None

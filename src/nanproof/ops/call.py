@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nanproof.dims import Dim, symbol
+from nanproof.domain.affine import MOST_TERMS
 from nanproof.domain.box import NAN, NINF, PINF, Array, Box, Shape, limits, top
 from nanproof.domain.partition import BUDGET, Blocks, Cuts, pack
 from nanproof.numerics import scalar
@@ -34,6 +35,10 @@ class Setting:
     for gradients), picked once. ``accumulate`` overrides the runtime's
     accumulator for low-precision sums. ``dims`` gives the range of every
     symbolic size.
+
+    What the analysis may use: ``budget`` blocks a tensor, affine relations of up
+    to ``terms`` terms (0: none), ``facts`` about how a value was made, and
+    ``masks``, the conditions under which a Where chooses a branch.
     """
 
     runtime: str = "onnxruntime"
@@ -42,9 +47,16 @@ class Setting:
     dims: Mapping[str, tuple[int, int | None]] = field(default_factory=dict)
     accumulate: DType | None = None
     opset: int = 26
+    terms: int = MOST_TERMS
+    facts: bool = True
+    masks: bool = True
+    calm: bool = False
+    """Whether values on the way back are taken to stay moderate, to tell what one step does from what many do together."""
 
     def accumulator(self, dtype: DType) -> DType:
         """The dtype that sums of ``dtype`` are added up in."""
+        if self.accumulate is None and dtype.bits >= 32:
+            return dtype
         return self.accumulate or accumulator(self.runtime, dtype)
 
     def keeps_float32(self, dtype: DType) -> bool:
@@ -75,7 +87,7 @@ class Event:
 class Call:
     """One operator, its attributes and the setting; collects what went wrong."""
 
-    __slots__ = ("attrs", "events", "label", "op", "outputs", "setting")
+    __slots__ = ("alive", "attrs", "events", "label", "op", "outputs", "setting")
 
     def __init__(self, op: Op, attrs: Mapping[str, Any], setting: Setting, outputs: int = 1, label: str = "") -> None:
         self.op = op
@@ -83,6 +95,8 @@ class Call:
         self.setting = setting
         self.outputs = outputs
         self.label = label
+        self.alive = False
+        """Whether every row of the first operand is known to have an element that is neither -Inf nor NaN."""
         self.events: list[Event] = []
 
     def attr(self, name: str, default: Any = None) -> Any:

@@ -1,4 +1,4 @@
-"""Changes of dtype: Cast, CastLike, BitCast."""
+"""Changes of dtype: Cast, CastLike."""
 
 from __future__ import annotations
 
@@ -354,12 +354,4 @@ CAST_LIKE = Op(
     ),
 )
 
-BIT_CAST = Op(
-    "BitCast",
-    run=lambda xp, x, to=1: x.view(to_numpy(by_onnx(int(to)))),
-    bound=lambda call, x: top(by_onnx(int(call.attr("to", 1))), x.shape),
-    result=lambda call, boxes: by_onnx(int(call.attr("to", 1))),
-    samples=Samples(cases=(Case((_X,), {"to": 12}),), dtypes=("int32",)),
-)
-
-OPS = (CAST, CAST_LIKE, BIT_CAST)
+OPS = (CAST, CAST_LIKE)

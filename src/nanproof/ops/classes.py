@@ -23,7 +23,10 @@ def most(*values: Any) -> Any:
 
 
 def _pick(of_floats: Any, of_arrays: str, values: tuple[Any, ...]) -> Any:
-    if all(isinstance(v, (float, int)) for v in values):
+    for value in values:
+        if type(value) is not float and not isinstance(value, (float, int)):
+            break
+    else:
         return of_floats(values)
     import numpy as np
 

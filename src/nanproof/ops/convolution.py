@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
-from math import inf
+from math import inf, prod
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from nanproof.dims import ShapeError, Size, merge
 from nanproof.domain.box import Array, Box, Shape
 from nanproof.domain.partition import Cuts, at_cuts, blocks_of, everywhere, merge_whole
-from nanproof.domain.weights import by_sign, summed
+from nanproof.domain.weights import signed_sums, sums_of
 from nanproof.numerics.dtypes import DType
 from nanproof.ops.call import Call
 from nanproof.ops.flow import (
@@ -69,7 +69,7 @@ def _geometry(call: Call, x: Box, w: Box) -> tuple[Window | None, Shape]:
 
 
 def _kernel(call: Call, w: Box) -> tuple[int, ...] | None:
-    if w.shape is not None and all(isinstance(n, int) for n in w.shape[2:]):
+    if w.shape is not None and (w.known is not None or all(isinstance(n, int) for n in w.shape[2:])):
         return w.shape[2:]  # type: ignore[return-value]
     given = call.attr("kernel_shape")
     return None if given is None else tuple(int(n) for n in given)
@@ -101,7 +101,7 @@ def _bounded(call: Call, operands: tuple[Box, Box, Box | None], shape: Shape, ki
     x, w, b = operands
     padded, transposed = kind
     dtype = x.dtype
-    if shape is not None and any(n == 0 for n in shape):
+    if shape is not None and 0 in shape:
         return Box(dtype, shape, inf, -inf)
     if without_finite(x) or without_finite(w) or (b is not None and without_finite(b)):
         return Box(dtype, shape, inf, -inf)
@@ -109,12 +109,12 @@ def _bounded(call: Call, operands: tuple[Box, Box, Box | None], shape: Shape, ki
     known = w.known
     if plain and known is not None and known.size > 1 and shape is not None and (b is None or not b.flags):
         if not transposed and x.cuts is None:
-            coarse = _one_bound(call, x, known, padded=padded)
+            coarse = _one_bound(call, x, w, padded=padded)
             if coarse is not None:
                 sums, n = coarse
                 sums = sums if b is None else plus(sums, *b.hull())
                 return settled_sum(call, dtype, (shape, None), sums, n + 2, products=True)
-        return _finished(call, dtype, shape, _per_channel(call, x, known, (padded, transposed)), b)
+        return _finished(call, dtype, shape, _per_channel(call, x, w, (padded, transposed)), b)
     terms = _terms(call, w, transposed=transposed)
     xl, xh = x.hull()
     wl, wh = w.hull()
@@ -145,20 +145,33 @@ def _terms(call: Call, w: Box, *, transposed: bool) -> tuple[float, float]:
     return (least, most) if not transposed else (0.0, most / groups)
 
 
-def _one_bound(call: Call, x: Box, weights: Array, *, padded: bool) -> tuple[Sums, float] | None:
+def _one_bound(call: Call, x: Box, w: Box, *, padded: bool) -> tuple[Sums, float] | None:
     """One bound for all output channels of an operand in one block, where that is all that is asked for."""
-    terms = float(weights[0].size)
+    terms = float(_per_output(w))
     if not asks_for_hull(call, x.dtype, terms + 2):
         return None
     lo, hi = x.hull()
     lo, hi = (min(lo, 0.0), max(hi, 0.0)) if padded else (lo, hi)
-    positive, negative = by_sign(weights.reshape(len(weights), -1), 1)
-    return weighed_hull(positive, negative, lo, hi), terms
+    return weighed_hull(sums_of(w, 0), lo, hi), terms
 
 
-def _per_channel(call: Call, x: Box, weights: Array, kind: tuple[bool, bool]) -> tuple[Sums, float]:
+def _per_output(w: Box) -> int:
+    """How many weights an output channel has."""
+    assert w.shape is not None
+    return prod(w.shape[1:])  # type: ignore[arg-type]
+
+
+def _by_channels(weights: Array) -> tuple[Array, Array]:
+    """The sums of the positive and of the negative part over the window, by the first two axes."""
+    positive, negative = signed_sums(weights.reshape(weights.shape[0] * weights.shape[1], -1), 0)
+    return positive.reshape(weights.shape[:2]), negative.reshape(weights.shape[:2])
+
+
+def _per_channel(call: Call, x: Box, w: Box, kind: tuple[bool, bool]) -> tuple[Sums, float]:
     """Sums by output channel: the weights are added up over the window once, then weighted by input channel."""
     padded, transposed = kind
+    weights = w.known
+    assert weights is not None
     groups = int(call.attr("group", 1))
     lo, hi = _channels(x)
     if padded:
@@ -168,9 +181,10 @@ def _per_channel(call: Call, x: Box, weights: Array, kind: tuple[bool, bool]) ->
     if lo.size > 1:
         lo, hi = lo.reshape(groups, 1, inner), hi.reshape(groups, 1, inner)
     if not transposed:
-        positive, negative = summed(weights, 1 if lo.size == 1 else 2)
         if lo.size == 1:
+            positive, negative = sums_of(w, 0)
             return weighed(positive, negative, float(lo[0]), float(hi[0])), terms
+        positive, negative = _by_channels(weights)
         outer = weights.shape[0] // groups
         parts = _weighed(positive.reshape(groups, outer, inner), negative.reshape(groups, outer, inner), lo, hi)
         return Sums(*(p.sum(axis=-1).reshape(-1) for p in parts)), terms
@@ -215,7 +229,7 @@ def _by_phase(call: Call, weights: Array, ends: tuple[Array, Array], groups: int
         for i, places in enumerate(chosen):
             if len(places) < part.shape[2 + i]:
                 part = np.take(part, places, axis=2 + i)
-        positive, negative = (np.swapaxes(s.reshape(groups, inner, outer), 1, 2) for s in summed(part, 2))
+        positive, negative = (np.swapaxes(s.reshape(groups, inner, outer), 1, 2) for s in _by_channels(part))
         parts = _weighed(positive, negative, lo, hi)
         found.append(Sums(*(p.sum(axis=-1).reshape(-1) for p in parts)))
     los, his, below, above = (np.stack(p) for p in zip(*found, strict=True))
@@ -346,6 +360,7 @@ CONV = Op(
     bound=_conv,
     overflow="NP206",
     infinite="NP213",
+    weighs=lambda _: {1: 0},
     samples=Samples(
         POINTS,
         (

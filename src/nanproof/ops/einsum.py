@@ -19,7 +19,7 @@ def _einsum(call: Call, *boxes: Box) -> Box:
     """Any product of one element of each operand, added up as often as the summed letters say."""
     dtype = boxes[0].dtype
     shape, counts = _layout(call, boxes)
-    if shape is not None and any(n == 0 for n in shape):
+    if shape is not None and 0 in shape:
         return Box(dtype, shape, inf, -inf)
     if counts[0] > 0 and any(without_finite(b) for b in boxes):
         return Box(dtype, shape, inf, -inf)

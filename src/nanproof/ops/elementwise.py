@@ -144,7 +144,7 @@ def _one_block(rule: Rule, shape: Shape, pairs: list[Pair], call: Call, boxes: S
     else:
         lo, hi = float(lo), float(hi)
     result = Box(dtype, shape, lo, hi, born)
-    if op.relate is not None and not born:
+    if op.relate is not None and not born and call.setting.terms:
         return op.relate(call, boxes, result)
     return result
 
@@ -237,7 +237,7 @@ def _plain_blocks(rule: Rule, call: Call, boxes: Sequence[Box]) -> Box:
         return _by_blocks(rule, call, boxes)
     result = pack(dtype, shape, cuts, Blocks(lo, hi, None), call.setting.budget)
     result.ends = low, high
-    return result if op.relate is None else op.relate(call, boxes, result)
+    return result if op.relate is None or not call.setting.terms else op.relate(call, boxes, result)
 
 
 def _has_empty_block(box: Box) -> bool:
@@ -290,9 +290,29 @@ def _by_blocks(rule: Rule, call: Call, boxes: Sequence[Box]) -> Box:
     )
     had = marks.copy()
     if any(b.flags for b in boxes):
+        if dtype.is_float:
+            lo, hi, marks = _without_lost(call, dtype, (lo, hi, marks))
         lo, hi, flowing = flow_of_blocks(run, boxes, blocks, (lo, hi), exact=op.exact)
         marks = marks | flowing
     return _finished(call, dtype, (shape, cuts), (lo, hi, marks, had), boxes)
+
+
+def _without_lost(call: Call, dtype: DType, parts: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Blocks whose every finite result overflows hold none, before what flows from infinities joins them."""
+    lo, hi, marks = parts
+    there = lo <= hi
+    low, high = call.rounded(np.where(there, lo, 0.0), np.where(there, hi, 0.0), dtype)
+    over, under = there & (low > dtype.max), there & (high < dtype.min)
+    lost = over | under
+    if not lost.any():
+        return parts
+    fresh = lost & (marks == 0)
+    if fresh.any():
+        gives = overflow_flags(dtype, bool(over.any()), bool(under.any()))
+        call.overflowed(float(low[fresh].min()), float(high[fresh].max()), dtype, gives, never=True)
+    marks = marks | np.where(over, np.uint8(overflow_flags(dtype, True, False)), np.uint8(0))
+    marks = marks | np.where(under, np.uint8(overflow_flags(dtype, False, True)), np.uint8(0))
+    return np.where(lost, inf, lo), np.where(lost, -inf, hi), marks
 
 
 def _finished(call: Call, dtype: DType, place: tuple[Any, Any], parts: tuple[Any, ...], boxes: Sequence[Box]) -> Box:
@@ -326,7 +346,7 @@ def _finished(call: Call, dtype: DType, place: tuple[Any, Any], parts: tuple[Any
         lo, hi = np.where(wraps, least, lo), np.where(wraps, most, hi)
     spots = marks if marks.any() else None
     result = pack(dtype, shape, cuts, Blocks(lo, hi, spots), call.setting.budget)
-    if call.op.relate is not None and not result.flags and result.has_finite:
+    if call.op.relate is not None and call.setting.terms and not result.flags and result.has_finite:
         return call.op.relate(call, boxes, result)
     return result
 

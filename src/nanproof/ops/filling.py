@@ -297,11 +297,18 @@ def _range(call: Call, start: Box, limit: Box, delta: Box) -> Box:
             size = max(whole if fits else int(np.ceil(exact)), 0)
     if size == 0:
         return Box(dtype, (0,), inf, -inf)
+    if isinstance(size, int) and _whole(dtype, float(start.lo), float(delta.lo), size):
+        return of_array(dtype, (np.arange(size) * float(delta.lo) + float(start.lo)).astype(to_numpy(dtype)))
     # runtimes add the step again and again: n roundings of partial sums; the last may come out at the limit
     # itself or, by those roundings, one step beyond it
     reach = max(abs(lo), abs(hi)) + max(abs(step[0]), abs(step[1]))
     err = (count + 2) * dtype.unit * reach + dtype.quantum
     return call.settle(dtype, (size,), lo, hi, err=err, report=False)
+
+
+def _whole(dtype: DType, first: float, step: float, count: int) -> bool:
+    """Whether all numbers are whole and small enough for sums of them to be exact."""
+    return first.is_integer() and step.is_integer() and (abs(first) + abs(step) * (count + 1)) * dtype.unit <= 1.0
 
 
 def _most_steps(start: tuple[float, float], limit: tuple[float, float], step: tuple[float, float]) -> float:

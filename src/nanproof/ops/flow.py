@@ -9,6 +9,7 @@ are the same for every operator that adds up, and are here.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from math import inf
 from typing import Any, NamedTuple
 
@@ -18,7 +19,7 @@ from nanproof.dims import Size, bounds
 from nanproof.domain.box import INFS, NAN, NINF, PINF, Array, Box, Shape
 from nanproof.domain.partition import Cuts
 from nanproof.numerics.dtypes import DType
-from nanproof.numerics.reductions import sum_error
+from nanproof.numerics.reductions import sum_rate
 from nanproof.ops.call import Call, overflow_flags
 
 OWN = 2.0**-50
@@ -26,6 +27,9 @@ OWN = 2.0**-50
 
 EXACT = 2.0**53
 """Integers up to here are float64s."""
+
+FEW = 24
+"""Up to so many channels are looked at one by one, which takes less than a call on an array."""
 
 
 MOST = 2.0**1023 * (2.0 - 2.0**-52)
@@ -127,26 +131,21 @@ def computed(call: Call, dtype: DType, sums: Sums, n: float, *, products: bool =
     negative is never negative. ``products``: the terms are rounded by themselves,
     and may be lost where they are subnormal.
     """
-    lo, hi, below, above = sums
-    one = type(lo) is float and type(hi) is float
-    # where float64 itself overflows, the sum is at least its largest number
-    lo, hi = (min(lo, MOST), max(hi, -MOST)) if one else (np.minimum(lo, MOST), np.maximum(hi, -MOST))
-    # sum|terms| at either end; terms on both sides of 0 are in below and above
-    low_size, high_size = lo - 2.0 * below, 2.0 * above - hi
     if not dtype.is_float:
         return _computed_integers(sums, n)
     accumulator = call.setting.accumulator(dtype)
-    down, up = (_slack(n, size, accumulator, products) for size in (low_size, high_size))
+    lo, hi, below, above = sums
+    charge = _charge(n, accumulator, products)
+    if type(lo) is float and type(hi) is float:
+        return _computed_floats(dtype, accumulator.max, sums, charge)
+    # where float64 itself overflows, the sum is at least its largest number
+    lo, hi = np.minimum(lo, MOST), np.maximum(hi, -MOST)
+    # sum|terms| at either end; terms on both sides of 0 are in below and above
+    lo, hi = lo - _slack(charge, lo - 2.0 * below), hi + _slack(charge, 2.0 * above - hi)
     # a partial sum is lowest with the negative terms alone; NaN is Inf - Inf in the analysis's own
     # arithmetic: nothing is known then
     limit = accumulator.max
-    top, bottom = above + _slack(n, above, accumulator, products), below - _slack(n, -below, accumulator, products)
-    lo, hi = lo - down, hi + up
-    if one:
-        over, under = above != 0.0 and not top <= limit, below != 0.0 and not bottom >= -limit
-        lo = (max(lo, 0.0) if below == 0.0 else lo) if lo == lo else -inf
-        hi = (min(hi, 0.0) if above == 0.0 else hi) if hi == hi else inf
-        return Computed(lo, hi, partial_flags(dtype, over, under))
+    top, bottom = above + _slack(charge, above), below - _slack(charge, -below)
     lo = np.where(np.equal(below, 0.0), np.maximum(lo, 0.0), np.where(np.isnan(lo), -inf, lo))
     hi = np.where(np.equal(above, 0.0), np.minimum(hi, 0.0), np.where(np.isnan(hi), inf, hi))
     overs = np.not_equal(above, 0.0) & ~(top <= limit)
@@ -157,18 +156,58 @@ def computed(call: Call, dtype: DType, sums: Sums, n: float, *, products: bool =
     return Computed(lo, hi, table[overs + 2 * unders])
 
 
-def _slack(n: float, size: Any, accumulator: DType, products: bool) -> Any:
-    """The runtime's error and our own. One term is no sum, and additions of subnormals are exact."""
-    if products:
-        error = sum_error(n + 1.0, size, accumulator, accumulator) + (n + 1.0) * accumulator.quantum
-        steps = n + 1.0
+def _computed_floats(dtype: DType, limit: float, sums: Sums, charge: Charge) -> Computed:
+    """The same for one block, whose ends are mostly the partial sums themselves."""
+    lo, hi, below, above = sums
+    rate, fixed, least = charge
+    size = -below
+    down = size * rate + fixed if size else least
+    size = above
+    up = size * rate + fixed if size else least
+    bottom, top = below - down, above + up
+    if lo == below:
+        lo = bottom
     else:
-        steps = n - 1.0
-        if steps <= 0.0:
-            return 0.0 * n
-        error = 0.0
-    rate = steps * (OWN + (0.0 if products else accumulator.unit * (1.0 + 2.0**-40)))
-    return error + (_times(size, rate) if type(size) is float else _times_array(size, rate))
+        lo = min(lo, MOST)
+        size = lo - 2.0 * below
+        lo -= size * rate + fixed if size else least
+    if hi == above:
+        hi = top
+    else:
+        hi = max(hi, -MOST)
+        size = 2.0 * above - hi
+        hi += size * rate + fixed if size else least
+    over, under = above != 0.0 and not top <= limit, below != 0.0 and not bottom >= -limit
+    lo = (max(lo, 0.0) if below == 0.0 else lo) if lo == lo else -inf
+    hi = (min(hi, 0.0) if above == 0.0 else hi) if hi == hi else inf
+    return Computed(lo, hi, partial_flags(dtype, over, under))
+
+
+class Charge(NamedTuple):
+    """The runtime's error of a sum, and our own: ``rate * size + fixed`` for terms of that size, ``least`` for none."""
+
+    rate: float
+    fixed: float
+    least: float
+
+
+@lru_cache(maxsize=256)
+def _charge(n: float, accumulator: DType, products: bool) -> Charge:
+    """One term is no sum, and additions of subnormals are exact."""
+    if products:
+        lost = (n + 1.0) * accumulator.quantum
+        rate, fixed = sum_rate(n + 1.0, accumulator)
+        return Charge(rate + (n + 1.0) * OWN, fixed + lost, lost)
+    if n <= 1.0:
+        return Charge(0.0, 0.0, 0.0)
+    return Charge((n - 1.0) * (OWN + accumulator.unit * (1.0 + 2.0**-40)), 0.0, 0.0)
+
+
+def _slack(charge: Charge, size: Any) -> Any:
+    """The error for terms of these sizes."""
+    if charge.rate == 0.0:
+        return 0.0
+    return np.where(np.equal(size, 0.0), charge.least, size * charge.rate + charge.fixed)
 
 
 def _computed_integers(sums: Sums, n: float) -> Computed:
@@ -196,7 +235,7 @@ def settled_sum(
     ``flags`` are the special values that flow in (an int, or an array over the
     blocks); ``empty`` says where no finite sum is possible.
     """
-    if np.ndim(sums.lo) and asks_for_hull(call, dtype, n):
+    if type(sums.lo) is not float and np.ndim(sums.lo) and asks_for_hull(call, dtype, n):
         sums, place = hull_of(sums), (place[0], None)
         flags, empty = int(np.bitwise_or.reduce(flags, axis=None)), bool(np.all(empty))
     lo, hi, born = computed(call, dtype, sums, n, products=products)
@@ -221,13 +260,24 @@ def hull_of(sums: Sums) -> Sums:
     return Sums(float(low), float(high), float(bottom), float(top))
 
 
-def weighed_hull(positive: Array, negative: Array, lo: float, hi: float) -> Sums:
-    """``hull_of(weighed(...))`` in as few steps as there are for operands on both sides of 0."""
+def weighed_hull(sums: Array, lo: float, hi: float) -> Sums:
+    """``hull_of(weighed(*sums, lo, hi))`` in as few steps as there are."""
+    if sums.shape[1] <= FEW:
+        positive, negative = sums.tolist()
+        pairs = list(zip(positive, negative, strict=True))
+        lows, highs = [lo * p - hi * n for p, n in pairs], [hi * p - lo * n for p, n in pairs]
+        low, high = min(lows), max(highs)
+        if lo > 0.0:
+            return Sums(low, high, -hi * max(negative), hi * max(positive))
+        if hi < 0.0:
+            return Sums(low, high, lo * max(positive), -lo * max(negative))
+        return Sums(low, high, low, high)
+    positive, negative = sums
     if lo > 0.0 or hi < 0.0:
         return hull_of(weighed(positive, negative, lo, hi))
-    below = -float(np.maximum.reduce(-lo * positive + hi * negative, axis=None))
-    above = float(np.maximum.reduce(hi * positive - lo * negative, axis=None))
-    return Sums(below, above, below, above)
+    low = float(np.minimum.reduce(lo * positive - hi * negative))
+    high = float(np.maximum.reduce(hi * positive - lo * negative))
+    return Sums(low, high, low, high)
 
 
 def weighed(positive: Array, negative: Array, lo: float, hi: float) -> Sums:

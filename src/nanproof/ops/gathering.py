@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from nanproof.dims import ShapeError, Size, interval
-from nanproof.domain.box import Array, Box, Shape
+from nanproof.domain.box import Array, Box, Shape, of_array
 from nanproof.domain.moves import carried, merged_over, part, reshaped, taken
 from nanproof.domain.partition import EXACT_LIMIT, blocks_of, pack
 from nanproof.numerics.dtypes import INT64
@@ -79,7 +79,7 @@ def _gather(call: Call, x: Box, indices: Box) -> Box:
         shape = (*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :])
         return polished(call, reshaped(taken(x, axis, places.reshape(-1)), shape))
     shape = (*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :])
-    if any(n == 0 for n in shape):
+    if 0 in shape:
         return Box(x.dtype, shape, inf, -inf)
     whole = _within(x, axis, indices.hull())
     if whole.cuts is None:
@@ -102,7 +102,8 @@ def _within(x: Box, axis: int, span: tuple[float, float]) -> Box:
     """A Box without cuts along an axis, which holds the elements that a range of indices can reach."""
     assert x.shape is not None
     size = x.shape[axis]
-    if x.cuts is None or x.cuts[axis] is None or not isinstance(size, int):
+    numbers = x.known is not None and x.known.dtype != object and x.known.size <= MOST
+    if not isinstance(size, int) or not (numbers or (x.cuts is not None and x.cuts[axis] is not None)):
         return merged_over(x, (axis,))
     low, high = span
     if 0 <= low <= high < size:
@@ -111,6 +112,8 @@ def _within(x: Box, axis: int, span: tuple[float, float]) -> Box:
         first, last = int(low) + size, int(high) + size
     else:
         first, last = 0, size - 1
+    if x.known is not None and x.cuts is None:
+        return merged_over(of_array(x.dtype, np.take(x.known, range(first, last + 1), axis=axis)), (axis,))
     return merged_over(part(x, axis, (first, last + 1, 1)), (axis,))
 
 
@@ -213,13 +216,16 @@ def _gather_nd(call: Call, x: Box, indices: Box) -> Box:
     depth = indices.shape[-1]
     rest = x.shape[batch + depth :]
     shape: tuple[Size, ...] = (*indices.shape[:-1], *rest)
-    if any(n == 0 for n in shape):
+    if 0 in shape:
         return Box(x.dtype, shape, inf, -inf)
     few = (count := counted(shape)) is not None and count <= EXACT_LIMIT
     exact = exactly(call, (x, indices)) if few and x.known is not None else None
     if exact is not None and exact[0].shape == shape:
         return polished(call, Box(x.dtype, shape, *x.hull(), x.flags, known=exact[0]))
-    whole = merged_over(x, tuple(range(batch + depth)))
+    if depth == 1:
+        whole = merged_over(_within(x, batch, indices.hull()), tuple(range(batch + 1)))
+    else:
+        whole = merged_over(x, tuple(range(batch + depth)))
     if whole.cuts is None:
         return Box(x.dtype, shape, whole.lo, whole.hi, whole.flags)
     cuts = (*(None,) * (len(indices.shape) - 1), *whole.cuts[batch + depth :])

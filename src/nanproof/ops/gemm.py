@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import inf
 from typing import Any
 
 import numpy as np
 
 from nanproof.dims import merge
-from nanproof.domain.box import NAN, NINF, PINF, Box
+from nanproof.domain.box import NAN, NINF, PINF, Box, Shape
 from nanproof.domain.moves import transposed
 from nanproof.domain.partition import Blocks, aligned, split_axis
 from nanproof.numerics.dtypes import DType
@@ -32,30 +33,33 @@ from nanproof.ops.record import Case, Op, Operand, Samples
 def _gemm(call: Call, a: Box, b: Box, c: Box | None = None) -> Box:
     """Alpha * A @ B + beta * C: a matrix product of which alpha and C are part of the sum."""
     dtype = a.dtype
-    a = transposed(a, (1, 0)) if call.attr("transA", 0) and a.shape is not None else a
-    b = transposed(b, (1, 0)) if call.attr("transB", 0) and b.shape is not None else b
-    alpha, beta = float(call.attr("alpha", 1.0)), float(call.attr("beta", 1.0))
-    shape = None if a.shape is None or b.shape is None else (a.shape[0], b.shape[1])
-    if shape is not None and any(n == 0 for n in shape):
-        return Box(dtype, shape, inf, -inf)
-    inner = None
+    attrs = call.attrs
+    turned = bool(attrs.get("transA", 0)), bool(attrs.get("transB", 0))
+    alpha, beta = float(attrs.get("alpha", 1.0)), float(attrs.get("beta", 1.0))
+    shape: Shape = None
+    least, most = 0.0, inf
     if a.shape is not None and b.shape is not None:
-        inner = merge(a.shape[1], b.shape[0], "the sizes that a matrix product sums over")
-    least, most = (0.0, inf) if inner is None else length(call, (inner,))
+        rows, left = a.shape[::-1] if turned[0] else a.shape
+        right, columns = b.shape[::-1] if turned[1] else b.shape
+        shape = (rows, columns)
+        if rows == 0 or columns == 0:
+            return Box(dtype, shape, inf, -inf)
+        least, most = length(call, (merge(left, right, "the sizes that a matrix product sums over"),))
     plain = not (a.flags or b.flags) and a.has_finite and b.has_finite
     flags: Any = 0
     empty: Any = False
     fixed = plain and shape is not None and least == most > 0
-    one = one_bound(call, a, b, most) if fixed else None
-    found = known_product(a, b, shape) if fixed and one is None and shape is not None else None
-    if one is not None:
-        sums, cuts = one, None
-    elif found is not None:
-        sums, cuts = found
-        if asks_for_hull(call, dtype, most):
-            sums, cuts = hull_of(sums), None
-    else:
-        cuts = None
+    cuts = None
+    sums = one_bound(call, a, b, most, _KEPT[turned]) if fixed else None
+    if sums is None:
+        a = transposed(a, (1, 0)) if turned[0] and a.shape is not None else a
+        b = transposed(b, (1, 0)) if turned[1] and b.shape is not None else b
+        found = known_product(a, b, shape) if fixed and shape is not None else None
+        if found is not None:
+            sums, cuts = found
+            if asks_for_hull(call, dtype, most):
+                sums, cuts = hull_of(sums), None
+    if sums is None:
         if least > 0 and (without_finite(a) or without_finite(b)):
             return Box(dtype, shape, inf, -inf)
         (al, ah), (bl, bh) = a.hull(), b.hull()
@@ -72,6 +76,10 @@ def _gemm(call: Call, a: Box, b: Box, c: Box | None = None) -> Box:
         return settled(call, dtype, place, (lo, hi, extra), flags=flags, empty=empty, born=born | more)
     if without_finite(c):
         return Box(dtype, shape, inf, -inf)
+    if c.cuts is None and cuts is None and not (c.flags or flags or born or empty):
+        low, high = (c.lo * beta, c.hi * beta) if beta > 0 else (c.hi * beta, c.lo * beta)
+        lo, hi, more = computed(call, dtype, plus(scaled, low, high), most + 5, products=True)
+        return settled(call, dtype, (shape, None), (lo, hi, extra), born=more)
     scaled, cuts, marks, void = _plus_bias(c, (shape, cuts), scaled, beta)
     lo, hi, more = computed(call, dtype, scaled, most + 5, products=True)
     marks = sum_flags(flags | (marks if beta > 0 else _negated(marks)))
@@ -152,10 +160,19 @@ def _run(xp: Any, a: Any, b: Any, c: Any = None, **attrs: Any) -> Any:
     return y if c is None else y + (c if beta == 1.0 else beta * c)
 
 
+_KEPT = {(left, right): (-1 if left else 0, 0 if right else -1) for left in (False, True) for right in (False, True)}
+"""Which axis of either operand the result keeps, by whether it is turned."""
+
+
+def _weighs(attrs: Mapping[str, Any]) -> dict[int, int]:
+    return dict(enumerate(_KEPT[bool(attrs.get("transA", 0)), bool(attrs.get("transB", 0))]))
+
+
 GEMM = Op(
     "Gemm",
     run=_run,
     bound=_gemm,
+    weighs=_weighs,
     overflow="NP206",
     infinite="NP213",
     samples=Samples(

@@ -15,12 +15,12 @@ from nanproof.ops.call import Call
 
 def sum_of(call: Call, boxes: Sequence[Box], result: Box) -> Box:
     """X + y."""
-    return _combined(boxes[0], boxes[1], result, 1.0)
+    return _combined(call, boxes, result, 1.0)
 
 
 def difference_of(call: Call, boxes: Sequence[Box], result: Box) -> Box:
     """X - y."""
-    return _combined(boxes[0], boxes[1], result, -1.0)
+    return _combined(call, boxes, result, -1.0)
 
 
 def negative_of(call: Call, boxes: Sequence[Box], result: Box) -> Box:
@@ -58,7 +58,8 @@ def quotient_of(call: Call, boxes: Sequence[Box], result: Box) -> Box:
     return result
 
 
-def _combined(x: Box, y: Box, result: Box, sign: float) -> Box:
+def _combined(call: Call, boxes: Sequence[Box], result: Box, sign: float) -> Box:
+    x, y = boxes
     dtype = result.dtype
     if not (dtype.is_float or dtype.is_integer):
         return result
@@ -69,7 +70,7 @@ def _combined(x: Box, y: Box, result: Box, sign: float) -> Box:
         one, two = form_of(x), form_of(y)
         if one is None or two is None:
             return result
-        form, met = combine(one, two, sign)
+        form, met = combine(one, two, sign, call.setting.terms)
     if form is None:
         return result
     if dtype.is_integer and not _within(form, dtype):

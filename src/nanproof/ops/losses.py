@@ -43,7 +43,7 @@ def _loss(call: Call, x: Box, target: Box, weight: Box | None) -> Box:
     reduction = reduction.decode() if isinstance(reduction, bytes) else reduction
     labels = target.shape if target.shape is not None else _without_classes(x.shape)
     shape: Shape = labels if reduction == "none" else ()
-    if shape is not None and any(n == 0 for n in shape):
+    if shape is not None and 0 in shape:
         return Box(x.dtype, shape, inf, -inf)
     least, most = (0.0, inf) if labels is None else length(call, labels)
     if most > 0 and (without_finite(x) or (weight is not None and without_finite(weight))):

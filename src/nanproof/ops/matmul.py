@@ -9,7 +9,7 @@ import numpy as np
 from nanproof.dims import Size, broadcast, merge
 from nanproof.domain.box import Array, Box, Shape
 from nanproof.domain.partition import Cuts, at_cuts, blocks_of, everywhere, fine, merge_whole, widths
-from nanproof.domain.weights import by_sign, times, times_transposed
+from nanproof.domain.weights import signed_sums, sums_of, times, times_transposed
 from nanproof.ops.call import Call
 from nanproof.ops.flow import (
     Sums,
@@ -51,7 +51,7 @@ def _matmul(call: Call, a: Box, b: Box) -> Box:
     """Bilinear, but a sum of products: known weights are summed once by sign, the rest is interval times length."""
     dtype = a.dtype
     shape, inner = product_shape(a.shape, b.shape)
-    if shape is not None and any(n == 0 for n in shape):
+    if shape is not None and 0 in shape:
         return Box(dtype, shape, float("inf"), -float("inf"))
     least, most = (0.0, float("inf")) if inner is None else length(call, (inner,))
     if most == 0:
@@ -102,16 +102,17 @@ def _usable(box: Box) -> bool:
     )
 
 
-def one_bound(call: Call, a: Box, b: Box, n: float) -> Sums | None:
-    """One bound for all channels, where that is all that is asked for: known weights, the rest in one block."""
+def one_bound(call: Call, a: Box, b: Box, n: float, kept: tuple[int, int] = (0, -1)) -> Sums | None:
+    """One bound for all channels, where that is all that is asked for: known weights, the rest in one block.
+
+    ``kept``: the axis of either operand that the product has too.
+    """
     if not asks_for_hull(call, a.dtype, n):
         return None
     if a.cuts is None and _usable(b) and b.known is not None and b.known.ndim == 2:
-        positive, negative = by_sign(b.known, 0)
-        return weighed_hull(positive, negative, float(a.lo), float(a.hi))
+        return weighed_hull(sums_of(b, kept[1]), float(a.lo), float(a.hi))
     if b.cuts is None and _usable(a) and a.known is not None and a.known.ndim == 2:
-        positive, negative = by_sign(a.known, 1)
-        return weighed_hull(positive, negative, float(b.lo), float(b.hi))
+        return weighed_hull(sums_of(a, kept[0]), float(b.lo), float(b.hi))
     return None
 
 
@@ -156,20 +157,26 @@ def _rows(box: Box, inner: int, *, right: bool) -> tuple[Array, Array, Cuts | No
     return lo, hi, (row_cuts,)
 
 
-def weighted(lo: Array, hi: Array, weights: Array, *, transposed: bool = False) -> Sums:
+def weighted(lo: Array, hi: Array, weights: Array, *, transposed: bool = False, sums: Array | None = None) -> Sums:
     """Sums of x * w over K for x in [lo, hi] (rows, K or 1) and known w (K, N), or (N, K) if ``transposed``.
 
     The lowest term is lo * w where w > 0 and hi * w where w < 0. Terms of one
-    sign are added up apart from the others, so nothing cancels.
+    sign are added up apart from the others, so nothing cancels. ``sums``: what w adds up to by sign, if that is known.
     """
-    if lo.size == 1:
-        positive, negative = (times_transposed if transposed else times)(np.ones((1, 1)), weights)
-        return weighed(positive, negative, float(lo[0, 0]), float(hi[0, 0]))
-    n = len(lo)
+    n, width = lo.shape
+    if width == 1 and sums is None:
+        sums = signed_sums(weights, 0 if transposed else -1)
+    if n == width == 1:
+        assert sums is not None
+        return weighed(sums[:1], sums[1:], float(lo[0, 0]), float(hi[0, 0]))
     up, down = np.maximum(hi, 0.0), np.maximum(-lo, 0.0)
     low, high = np.maximum(lo, 0.0), np.maximum(-hi, 0.0)
     factors = np.concatenate((up, down, low, high))
-    positive, negative = (times_transposed if transposed else times)(factors, weights)
+    if width == 1:
+        assert sums is not None
+        positive, negative = factors * sums[:1], factors * sums[1:]
+    else:
+        positive, negative = (times_transposed if transposed else times)(factors, weights)
     (up_p, down_p, low_p, high_p), (up_n, down_n, low_n, high_n) = (
         (part[:n], part[n : 2 * n], part[2 * n : 3 * n], part[3 * n :]) for part in (positive, negative)
     )
@@ -186,7 +193,7 @@ def _known_right(a: Box, b: Box, rank: int) -> tuple[Sums, Cuts | None] | None:
     if weights.ndim > 2:
         return _stacked(a, weights, rank)
     lo, hi, row_cuts = _rows(a, weights.shape[0], right=False)
-    sums = weighted(lo, hi, weights)
+    sums = weighted(lo, hi, weights, sums=sums_of(b, -1) if b.known is weights and lo.shape[1] == 1 else None)
     columns = weights.shape[1] if b.known is not None and b.known.ndim > 1 else 0
     return _placed(sums, rank, (row_cuts if len(a.shape) > 1 else None, columns))
 
@@ -240,7 +247,8 @@ def _known_left(a: Box, b: Box, rank: int) -> tuple[Sums, Cuts | None] | None:
     else:
         stack = weights.reshape(1, -1, weights.shape[-1])
     lo, hi, column_cuts = _rows(b, weights.shape[-1], right=True)
-    sums = _hull_of_sums([weighted(lo, hi, matrix, transposed=True) for matrix in stack])
+    once = sums_of(a, 0) if a.known is not None and a.known.ndim == 2 and lo.shape[1] == 1 else None
+    sums = _hull_of_sums([weighted(lo, hi, matrix, transposed=True, sums=once) for matrix in stack])
     # (column blocks, rows) -> rows on the last axis but one (or the last, for a vector)
     sums = Sums(*(np.asarray(p).T for p in sums))
     rows, columns = sums.lo.shape
@@ -308,12 +316,16 @@ def _full(blocks: Any, rank: int) -> Any:
     return blocks._replace(lo=np.full((1,) * rank, blocks.lo), hi=np.full((1,) * rank, blocks.hi))
 
 
+_SUMS = {0: 0, 1: -1}
+"""Rows of a matrix on the left are summed, columns of one on the right."""
+
 MATMUL = Op(
     "MatMul",
     run=lambda xp, a, b: xp.matmul(a, b),
     bound=_matmul,
     overflow="NP206",
     infinite="NP213",
+    weighs=lambda _: _SUMS,
     samples=Samples(
         (0.0, 1.0, -1.0, 1e19, -1e19, 1e-30),
         (

@@ -140,7 +140,7 @@ def _ends(x: Box) -> tuple[float, float]:
 
 
 def _empty(call: Call, x: Box, shape: Shape) -> bool:
-    return without_finite(x) or (shape is not None and any(n == 0 for n in shape))
+    return without_finite(x) or (shape is not None and 0 in shape)
 
 
 def _layer(call: Call, x: Box, scale: Box | None = None, bias: Box | None = None) -> Box | tuple[Box, ...]:

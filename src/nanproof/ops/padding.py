@@ -124,7 +124,7 @@ def _block(x: Box, axis: int, count: int, fill: Box) -> Box:
     """A stretch of padding, in the shape of x but for one axis."""
     assert x.shape is not None
     shape = (*x.shape[:axis], count, *x.shape[axis + 1 :])
-    if any(n == 0 for n in shape):
+    if 0 in shape:
         return Box(x.dtype, shape, inf, -inf)
     known = None
     if x.known is not None and fill.is_point and all(isinstance(n, int) for n in shape) and x.known.dtype != object:

@@ -72,7 +72,7 @@ def _max_pool(call: Call, x: Box) -> Box | tuple[Box, ...]:
             flags |= NINF if bare or flags & NAN else 0
         else:
             flags = np.where(bare | (np.bitwise_and(flags, NAN) != 0), flags | np.uint8(NINF), flags)
-    if shape is not None and any(n == 0 for n in shape):
+    if shape is not None and 0 in shape:
         result = Box(x.dtype, shape, inf, -inf)
     else:
         result = _moved(call, x, shape, (lo, hi), flags)
@@ -91,7 +91,7 @@ def _average_pool(call: Call, x: Box) -> Box:
     window, shape, bare = _window(call, x)
     zeros = bool(call.attr("count_include_pad", 0)) and window.padded
     x = _by_channel(x)
-    if shape is not None and any(n == 0 for n in shape):
+    if shape is not None and 0 in shape:
         return Box(x.dtype, shape, inf, -inf)
     born = 0
     if bare and not zeros:
@@ -129,7 +129,7 @@ def _global_lp_pool(call: Call, x: Box) -> Box:
 
 
 def _lp(call: Call, x: Box, shape: Shape, counts: tuple[float, float]) -> Box:
-    if shape is not None and any(n == 0 for n in shape):
+    if shape is not None and 0 in shape:
         return Box(x.dtype, shape, inf, -inf)
     lo, hi = x.hull()
     flags = (x.flags & NAN) | (PINF if x.flags & (PINF | NINF) else 0)

@@ -22,7 +22,7 @@ def _place(call: Call, x: Box) -> Box:
     axis = int(call.attr("axis", 0)) % max(len(x.shape), 1)
     shape = shape_without(x.shape, (axis,), bool(call.attr("keepdims", 1)))
     most = length(call, x.shape[axis : axis + 1])[1]
-    if any(n == 0 for n in shape):
+    if 0 in shape:
         return Box(INT64, shape, float("inf"), -float("inf"))
     return Box(INT64, shape, 0.0, min(max(most - 1.0, 0.0), INT64.max))
 

@@ -69,7 +69,7 @@ def _uniform(call: Call, *boxes: Box) -> Box:
 
 def _drawn(call: Call, boxes: tuple[Box, ...], ends: tuple[float, float]) -> Box:
     dtype, shape = _dtype(call, boxes), _shape(call, boxes)
-    if shape is not None and any(n == 0 for n in shape):
+    if shape is not None and 0 in shape:
         return nothing(dtype, shape)
     lo, hi = ends
     # a product and a sum, each rounded; the attributes rounded to a narrow dtype

@@ -76,6 +76,7 @@ class Op:
     relate    affine relation of the result, for the linear operators
     grain     operands that must be known element by element (shapes, indices, counts)
     stops     such a need ends here (the result depends on shapes only)
+    weighs    operands whose sums by sign the bound asks for where they are stored, each with the axis that is kept
     infinite  the rule that a NaN made out of infinite operands breaks
     explain   a sentence on why the result can take the value that a later operator can't stand
     samples   where the interesting operands are, and how to call it in tests
@@ -93,6 +94,7 @@ class Op:
     relate: Callable[[Call, Sequence[Box], Box], Box] | None = None
     grain: tuple[int, ...] = ()
     stops: bool = False
+    weighs: Callable[[Mapping[str, Any]], Mapping[int, int]] | None = None
     infinite: str = "NP212"
     explain: Callable[[Call, Sequence[Box]], str | None] | None = None
     samples: Samples = Samples()

@@ -182,7 +182,8 @@ def extreme_of(call: Call, x: Box, plan: Layout, sign: float, nothing: int = 0) 
             return call.unknown(dtype, plan.shape)
         if nothing and not dtype.is_float:
             return call.unknown(dtype, plan.shape)
-        return Box(dtype, plan.shape, plan.lo, plan.hi, plan.flags | nothing)
+        flags = plan.flags & ~NINF if call.alive and sign > 0 else plan.flags
+        return Box(dtype, plan.shape, plan.lo, plan.hi, flags | nothing)
     weak = PINF | NAN if sign < 0 else NINF | NAN
     certain = (plan.flags & np.uint8(weak) == 0) & (plan.lo <= plan.hi)
     grid = grid_of(plan)
@@ -201,6 +202,8 @@ def extreme_of(call: Call, x: Box, plan: Layout, sign: float, nothing: int = 0) 
     # an infinity that loses against a certain finite element doesn't come out
     losing = np.uint8(NINF if sign > 0 else PINF)
     flags = np.where(certain.any(axis=-1) & ~forgetful, flags & ~losing, flags)
+    if call.alive and sign > 0:
+        flags &= ~np.uint8(NINF)
     flags = (flags | np.uint8(nothing)).reshape(grid)
     return call.settle(
         dtype, plan.shape, lo.reshape(grid), hi.reshape(grid), cuts=place[1], spots=flags if flags.any() else None
@@ -283,6 +286,10 @@ def _log_sum(call: Call, x: Box, axes: Box | None = None) -> Box:
     return after_sum(call, x, plan, (same, "log"))
 
 
+_TAKES_FINITE = frozenset({"torch", "onnxruntime"})
+"""Runtimes that take the largest element out only where it is finite: elsewhere Inf - Inf is NaN."""
+
+
 def _log_sum_exp(call: Call, x: Box, axes: Box | None = None) -> Box:
     """Between the largest element and that plus log(n): the runtimes take the largest out first."""
     plan = layout(call, x, axes_of(call, x, axes))
@@ -310,13 +317,17 @@ def _log_sum_exp(call: Call, x: Box, axes: Box | None = None) -> Box:
         void = ~((plan.lo <= plan.hi).any(axis=-1)).reshape(grid)
         low, high = np.where(void, inf, low), np.where(void, -inf, high)
     born = 0
-    if np.any(weak) or np.any(void):
+    if (np.any(weak) or np.any(void)) and not call.alive:
         seen = (float(np.min(low)), float(np.max(high)))
         incoming = bool(x.flags & NINF)
         if incoming or plan.least == 0:
             call.fail(ROW, seen if seen[0] <= seen[1] else (-inf, -inf), never=bool(np.all(void)) and incoming)
             born = NINF
-    flags = flags | (NAN if x.flags & (PINF | NINF) else 0) | born
+    if call.setting.runtime not in _TAKES_FINITE:
+        born |= NAN if x.flags & (PINF if call.alive else PINF | NINF) else 0
+    flags = flags | born
+    if call.alive:
+        flags &= ~NINF if isinstance(flags, int) else ~np.uint8(NINF)
     if not plan.one and not isinstance(flags, int):
         flags = np.where(weak, flags, flags & ~np.uint8(NINF))
     n = max(plan.longest, 1.0)

@@ -20,13 +20,17 @@ def _remainder(xp: Any, x: Any, y: Any, fmod: int = 0) -> Any:
     return xp.fmod(x, y) if fmod else xp.remainder(x, y)
 
 
-def _of_dividend(f: Any, x: Pair, y: Pair) -> Pair:
-    """Like x, smaller than |y|; x itself while |x| < |y|; rising between two multiples of a fixed y."""
+def _of_dividend(f: Any, x: Pair, y: Pair, gap: float = 0.0) -> Pair:
+    """Like x, smaller than |y|; x itself while |x| < |y|; rising between two multiples of a fixed y.
+
+    ``gap`` is how far a remainder surely stays below the divisor: 1 for integers.
+    """
     xp = space(*x, *y)
     nearest_y = xp.where((y[0] <= 0) & (y[1] >= 0), 0.0, least(xp.abs(y[0]), xp.abs(y[1])))
     size = most(xp.abs(y[0]), xp.abs(y[1]))
-    lo = xp.where(x[0] < 0, -least(-x[0], size), 0.0)
-    hi = xp.where(x[1] > 0, least(x[1], size), 0.0)
+    largest = most(size - gap, 0.0)
+    lo = xp.where(x[0] < 0, -least(-x[0], largest), 0.0)
+    hi = xp.where(x[1] > 0, least(x[1], largest), 0.0)
     untouched = most(xp.abs(x[0]), xp.abs(x[1])) < nearest_y
     fixed = (y[0] == y[1]) & (xp.abs(x[1] - x[0]) < size) & ((x[0] >= 0) | (x[1] <= 0))
     low, high = f(x[0], y[0]), f(x[1], y[0])
@@ -38,10 +42,13 @@ def _of_dividend(f: Any, x: Pair, y: Pair) -> Pair:
     )
 
 
-def _of_divisor(f: Any, x: Pair, y: Pair) -> Pair:
-    """Between 0 and y, y included (a tiny negative x plus y rounds to y); rising between two multiples of y."""
+def _of_divisor(f: Any, x: Pair, y: Pair, gap: float = 0.0) -> Pair:
+    """Between 0 and y, y included (a tiny negative x plus y rounds to y); rising between two multiples of y.
+
+    ``gap`` as above: an integer remainder is never y itself.
+    """
     xp = space(*x, *y)
-    lo, hi = least(y[0], 0.0), most(y[1], 0.0)
+    lo, hi = least(y[0] + gap, 0.0), most(y[1] - gap, 0.0)
     untouched = ((x[0] >= 0) & (x[1] < y[0])) | ((x[1] <= 0) & (x[0] > y[1]))
     fixed = (y[0] == y[1]) & (xp.abs(x[1] - x[0]) < xp.abs(y[0]))
     low, high = f(x[0], y[0]), f(x[1], y[0])
@@ -52,11 +59,24 @@ def _of_divisor(f: Any, x: Pair, y: Pair) -> Pair:
     )
 
 
+def _of_whole_dividend(f: Any, x: Pair, y: Pair) -> Pair:
+    """As above, for integers."""
+    return _of_dividend(f, x, y, 1.0)
+
+
+def _of_whole_divisor(f: Any, x: Pair, y: Pair) -> Pair:
+    """As above, for integers."""
+    return _of_divisor(f, x, y, 1.0)
+
+
 _DIVIDEND, _DIVISOR = elementwise(_of_dividend), elementwise(_of_divisor)
+_WHOLE_DIVIDEND, _WHOLE_DIVISOR = elementwise(_of_whole_dividend), elementwise(_of_whole_divisor)
 
 
 def _bounded(call: Call, x: Box, y: Box) -> Box:
     """The two kinds of remainder, and what some runtimes do where the quotient overflows."""
+    if x.dtype.is_integer:
+        return (_WHOLE_DIVIDEND if call.attr("fmod", 0) else _WHOLE_DIVISOR)(call, x, y)
     result = (_DIVIDEND if call.attr("fmod", 0) else _DIVISOR)(call, x, y)
     if x.dtype.is_float:
         form = call.form(x.dtype, "mod")

@@ -151,7 +151,7 @@ def resized(call: Call, x: Box, scales: list[float] | None, wanted: tuple[Size, 
     axes = [i for i, r in enumerate(ratios) if r != 1.0 or shape[i] != x.shape[i] or not still]
     if not axes:
         return x
-    if any(n == 0 for n in shape):
+    if 0 in shape:
         return Box(x.dtype, shape, inf, -inf)
     whole = merged_over(x, axes)
     for axis in axes:

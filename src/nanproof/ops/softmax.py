@@ -99,7 +99,7 @@ def _log1p_exp(spread: float, n: float) -> float:
 
 def row_may_be_bare(call: Call, x: Box, ends: tuple[float, float]) -> bool:
     """Whether every row surely has a finite element; records NP117 if not and -Inf is why."""
-    if not x.flags & NINF:
+    if not x.flags & NINF or call.alive:
         return True
     lo, hi = ends
     call.fail(ROW, (-inf, hi if lo <= hi else -inf), never=not lo <= hi and x.flags == NINF)
@@ -135,7 +135,7 @@ def _blocks(call: Call, x: Box, axis: int, counts: tuple[float, float], log_form
     below = _log_others(sure, width * least, own_high)
     infinite = (marks & np.uint8(NINF)) != 0
     unruly = ((marks & np.uint8(PINF | NAN)) != 0).any(axis=-1)
-    exposed = bare & infinite.any(axis=-1)
+    exposed = bare & infinite.any(axis=-1) & (not call.alive)
     flags = np.zeros(lo.shape, np.uint8)
     if exposed.any():
         never = bool((void & infinite & (marks == NINF)).all(axis=-1).any())

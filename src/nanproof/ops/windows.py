@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -22,44 +23,60 @@ class Window(NamedTuple):
     strides: tuple[int, ...]
     dilations: tuple[int, ...]
     pads: tuple[tuple[int, int], ...] | None
-    ceil: bool = False
+    ceil: bool
+    padded: bool
+    """Whether a window may stick out: over padding, or over the end with ``ceil``."""
 
     @property
     def size(self) -> int:
         """How many elements it covers."""
         return prod(self.kernel)
 
-    @property
-    def padded(self) -> bool:
-        """Whether a window may stick out: over padding, or over the end with ``ceil``."""
-        return self.pads is None or any(p for pair in self.pads for p in pair) or self.ceil
-
 
 def window_of(call: Call, kernel: Sequence[int]) -> Window:
     """The window that the attributes describe."""
+    get = call.attrs.get
+    auto = get("auto_pad", "NOTSET")
+    return _window(
+        tuple(kernel),
+        auto.decode() if isinstance(auto, bytes) else auto,
+        _numbers(get("pads")),
+        _numbers(get("strides")),
+        _numbers(get("dilations")),
+        bool(get("ceil_mode", 0)),
+    )
+
+
+Sizes: TypeAlias = "tuple[int, ...] | None"
+
+
+def _numbers(given: Any) -> Sizes:
+    return given if given is None or type(given) is tuple else tuple(given)
+
+
+@lru_cache(maxsize=512)  # a model has few kinds of windows
+def _window(kernel: tuple[int, ...], auto: str, flat: Sizes, strides: Sizes, dilations: Sizes, ceil: bool) -> Window:  # noqa: PLR0917
     rank = len(kernel)
     ones = (1,) * rank
-    attrs = call.attrs
-    auto = attrs.get("auto_pad", "NOTSET")
-    auto = auto.decode() if isinstance(auto, bytes) else auto
     pads: tuple[tuple[int, int], ...] | None = ((0, 0),) * rank
     if auto in {"SAME_UPPER", "SAME_LOWER"}:
         pads = None
-    elif auto != "VALID" and "pads" in attrs:
-        flat = attrs["pads"]
+    elif auto != "VALID" and flat is not None:
         if len(flat) != 2 * rank:
             raise ShapeError(f"a window over {rank} axes has {len(flat)} pads: two an axis are needed")
         pads = tuple(zip(flat[:rank], flat[rank:], strict=True))
-    strides, dilations = attrs.get("strides", ones), attrs.get("dilations", ones)
+    strides, dilations = ones if strides is None else strides, ones if dilations is None else dilations
     for what, found in (("kernel", kernel), ("strides", strides), ("dilations", dilations)):
         if len(found) != rank or (rank and min(found) < 1):
             raise ShapeError(
                 f"a window over {rank} axes has the {what} {list(found)[:8]}: one number of at least 1 an axis is needed"
             )
-    return Window(tuple(kernel), tuple(strides), tuple(dilations), pads, bool(attrs.get("ceil_mode", 0)))
+    padded = ceil or pads is None or any(p for pair in pads for p in pair)
+    return Window(kernel, tuple(strides), tuple(dilations), pads, ceil, padded)
 
 
-def lengths(window: Window, sizes: Sequence[Size]) -> tuple[Size, ...]:
+@lru_cache(maxsize=1024)
+def lengths(window: Window, sizes: tuple[Size, ...]) -> tuple[Size, ...]:
     """The number of places of the window along every axis."""
     found: list[Size] = []
     if len(sizes) != len(window.strides):
@@ -73,7 +90,8 @@ def lengths(window: Window, sizes: Sequence[Size]) -> tuple[Size, ...]:
     return tuple(found)
 
 
-def may_be_bare(window: Window, sizes: Sequence[Size]) -> bool:
+@lru_cache(maxsize=1024)
+def may_be_bare(window: Window, sizes: tuple[Size, ...]) -> bool:
     """Whether some place of the window may cover nothing but padding."""
     if not window.padded:
         return False

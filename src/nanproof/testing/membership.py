@@ -38,7 +38,8 @@ def wide(array: Array) -> Array:
     array = np.asarray(array)
     if array.dtype.kind in "iu" and array.size and max(abs(int(array.min())), abs(int(array.max()))) > EXACT:
         return array.astype(object)
-    return array.astype(np.float64)
+    with np.errstate(invalid="ignore"):  # bits may say a signalling NaN
+        return array.astype(np.float64)
 
 
 def outside(bounds: Spread, values: Array) -> Array:

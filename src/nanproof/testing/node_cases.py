@@ -18,10 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from nanproof.analysis.initial import stored_box
 from nanproof.analysis.labelling import fine_grained, levels
 from nanproof.analysis.propagate import propagate
 from nanproof.analysis.state import State, new_state
+from nanproof.analysis.stored import stored_box
 from nanproof.domain.box import ALL, Box, limits, of_array
 from nanproof.domain.partition import Blocks, everywhere, fine, pack
 from nanproof.domain.series import Maybe, Series

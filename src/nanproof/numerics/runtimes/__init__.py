@@ -15,12 +15,22 @@ from functools import cache
 from typing import Final
 
 from nanproof.numerics.dtypes import FLOAT32, FLOAT64, DType
-from nanproof.numerics.runtimes import ieee, onnxruntime_cpu, torch_cpu
+from nanproof.numerics.runtimes import ieee, onnxruntime_cpu, torch_cpu, xla_cpu
 from nanproof.numerics.runtimes.forms import EXACT, ErrorForm, added, scaled, through_float32, widen
 
-__all__ = ["FUNCTIONS", "RUNTIMES", "ErrorForm", "accumulator", "error_form", "scaled", "softmax_form", "widen"]
+__all__ = [
+    "FUNCTIONS",
+    "RUNTIMES",
+    "ErrorForm",
+    "accumulator",
+    "error_form",
+    "flushes",
+    "scaled",
+    "softmax_form",
+    "widen",
+]
 
-RUNTIMES: Final = ("torch", "onnxruntime", "ieee")
+RUNTIMES: Final = ("torch", "onnxruntime", "xla", "ieee")
 EXACT_FUNCTIONS: Final = frozenset({
     "add", "sub", "mul", "div", "neg", "abs", "sqrt", "reciprocal", "square", "floor", "ceil", "round", "trunc", "sign",
     "relu", "leakyrelu", "prelu", "thresholdedrelu", "shrink", "min", "max", "clip",
@@ -33,6 +43,7 @@ _Table = dict[str, ErrorForm]
 _TABLES: Final[dict[str, tuple[_Table, _Table, _Table]]] = {
     "torch": (torch_cpu.FLOAT32, torch_cpu.FLOAT64, torch_cpu.NARROW),
     "onnxruntime": (onnxruntime_cpu.FLOAT32, onnxruntime_cpu.FLOAT64, onnxruntime_cpu.NARROW),
+    "xla": (xla_cpu.FLOAT32_FORMS, xla_cpu.FLOAT64_FORMS, xla_cpu.NARROW),
     "ieee": (ieee.FLOAT32, ieee.FLOAT64, ieee.NARROW),
 }
 
@@ -74,6 +85,7 @@ def softmax_form(runtime: str, dtype: DType, n: float, *, log: bool = False) -> 
 
     ``exp(x - max)``: the difference is off by u * min(spread, 104), which exp turns into a relative error (past 104
     everything is 0 in float32; past 746 in float64); the sum of n positive terms is off by n * u relatively.
+    Subnormal shares are kept, but ONNX Runtime has kernels for older processors whose exp doesn't reach so low.
     """
     spread = 746.0 if dtype is FLOAT64 else 104.0
     wide = FLOAT64 if dtype is FLOAT64 else FLOAT32
@@ -81,15 +93,33 @@ def softmax_form(runtime: str, dtype: DType, n: float, *, log: bool = False) -> 
     if log:
         form = ErrorForm(ulps=2.0, absolute=min((n + 8.0) * wide.unit, 1e6), image=(-math.inf, 0.0))
     else:
-        form = ErrorForm(relative=min(rate, 1e6), quanta=4.0, flushes=True, image=(0.0, 1.0 + 4.0 * wide.unit))
+        form = ErrorForm(
+            relative=min(rate, 1e6),
+            quanta=4.0,
+            flushes=runtime in {"onnxruntime", "xla"},
+            image=(0.0, 1.0 + 4.0 * wide.unit),
+        )
     if dtype is wide:
         return form
     form = through_float32(form, dtype)
-    if runtime != "torch" or dtype.bits != 16:
+    if runtime not in {"torch", "xla"} or dtype.bits != 16:
         return form
+    if runtime == "xla":
+        # each step is rounded: the difference by a unit of itself, which exp turns into a relative error
+        return added(
+            form,
+            ErrorForm(ulps=4.0, absolute=4.0 * dtype.unit)
+            if log
+            else ErrorForm(ulps=4.0, quanta=4.0, relative=spread * dtype.unit),
+        )
     # In between, PyTorch rounds to the narrow dtype: the difference and the logarithm of the sum, or, along an axis
     # that is not the last, exp(x - max).
     return added(form, ErrorForm(ulps=1.5, absolute=4.0 * dtype.unit) if log else ErrorForm(ulps=1.0, quanta=1.0))
+
+
+def flushes(runtime: str, dtype: DType) -> bool:
+    """Whether a runtime takes the subnormal numbers of a dtype for 0, as operands and as results."""
+    return runtime == "xla" and dtype in xla_cpu.FLUSHED
 
 
 def accumulator(runtime: str, dtype: DType) -> DType:

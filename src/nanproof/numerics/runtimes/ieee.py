@@ -42,6 +42,8 @@ FLOAT32: Final[dict[str, ErrorForm]] = {
     "atanh": _ROUNDED,
     "erf": ErrorForm(relative=OWN, image=BOTH),
     "cbrt": _ROUNDED,
+    "erfinv": _ROUNDED,
+    "atan2": _ROUNDED,
     "pow": _ROUNDED,
     # 1 / sqrt(x): two roundings.
     "rsqrt": ErrorForm(ulps=0.75, image=POSITIVE),

@@ -47,6 +47,8 @@ FLOAT32: Final[dict[str, ErrorForm]] = {
     "atanh": ErrorForm(ulps=1.5),
     "erf": ErrorForm(ulps=0.5, quanta=0.5, image=BOTH),
     "cbrt": ErrorForm(ulps=2.0, quanta=1.0),
+    "erfinv": ErrorForm(ulps=4.0, quanta=1.0),
+    "atan2": ErrorForm(ulps=1.5, quanta=1.0),
     "pow": ErrorForm(ulps=0.75, quanta=0.75),
     "sigmoid": ErrorForm(ulps=2.0, quanta=1.0, flushes=True, image=UNIT),
     "log_sigmoid": ErrorForm(ulps=1.5, quanta=2.0, image=(-math.inf, 0.0)),

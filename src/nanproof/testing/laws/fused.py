@@ -25,6 +25,7 @@ SLIGHTLY, NOISE = 1e-3, 1e-2
 ROUNDINGS = 256
 """How many units of rounding a kernel may be declared worse than its parts: a proof isn't lost by that."""
 OTHERWISE = {
+    "Attention": "ONNX Runtime scales the product, which overflows before that of scaled operands, and masks with the lowest number",
     "MeanVarianceNormalization": "ONNX Runtime's kernel leaves the body's epsilon out: NaN for a constant row",
     "DynamicQuantizeLinear": "where all elements are 0, ONNX Runtime answers scale 1, the function body 0",
 }

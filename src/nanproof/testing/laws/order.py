@@ -183,7 +183,8 @@ def _run_agrees(subject: Subject, boxes: Sequence[Box | None], drawn: Draw) -> I
         ):
             continue  # runtimes wrap around, each in its own way
         if box.dtype.is_float and found.dtype.kind == "f":
-            found = nearest_array(box.dtype, found.astype(np.float64))
+            with np.errstate(invalid="ignore"):  # a signalling NaN may come out of bits
+                found = nearest_array(box.dtype, found.astype(np.float64))
         if not box.flags:  # where the runtime overflows half-way, run in float64 doesn't
             yield from _within(subject, (f"result {i} of run", box, found), sample)
 
