@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 MAX_BYTES = (1 << 31) - 1
 """Protobuf messages end here; larger models keep their tensors in external data."""
 
-SOURCE = b".py"
-"""What every name of a Python source file has: without it no node needs a look for one."""
+MARKS = (b".py", b"nanproof.phase")
+"""What every name of a Python source file has, and the mark of a training graph: without them no node needs a look."""
 
 _LOOKS: tuple[tuple[bytes, str], ...] = (
     (b"PK\x03\x04", "a zip archive: a .pt, .pt2, .keras or .npz file; export the model to ONNX first"),
@@ -42,7 +42,7 @@ class Container:
 
     proto: ModelProto
     folder: Path | None = None  # what external data is relative to
-    located: bool = True  # may name source files
+    located: bool = True  # may name source files, or parts of a training step
     file: MappedFile | None = None  # the file itself, where big initialisers were left in it
     left: dict[int, tuple[int, int]] = field(default_factory=dict)  # their (offset, length), by number
 
@@ -50,7 +50,7 @@ class Container:
 def parse(target: str | Path | bytes | ModelProto) -> Container:
     """Read a file, or take bytes or a message."""
     if isinstance(target, bytes):
-        return Container(_decode(target), None, SOURCE in target)
+        return Container(_decode(target), None, _marked(target))
     if not isinstance(target, (str, Path)):
         return Container(target)
     path = Path(target)
@@ -58,9 +58,13 @@ def parse(target: str | Path | bytes | ModelProto) -> Container:
     stripped = strip(path) if size >= SMALLEST_FILE else None
     if stripped is not None:
         data, left = stripped
-        return Container(_decode(data), path.parent, SOURCE in data, MappedFile(path, size), left)
+        return Container(_decode(data), path.parent, _marked(data), MappedFile(path, size), left)
     data = _read(path)
-    return Container(_decode(data), path.parent, SOURCE in data)
+    return Container(_decode(data), path.parent, _marked(data))
+
+
+def _marked(data: bytes) -> bool:
+    return any(mark in data for mark in MARKS)
 
 
 def _size(path: Path) -> int:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from nanproof.findings.errors import InputError
 from nanproof.frontends.onnx.adapters import TARGET
-from nanproof.frontends.onnx.container import parse
+from nanproof.frontends.onnx.container import Container, parse
 from nanproof.frontends.onnx.external import DataFolder
 from nanproof.frontends.onnx.read import Reader
 from nanproof.frontends.onnx.types import check_nodes
@@ -26,18 +26,22 @@ if TYPE_CHECKING:
 
 
 def load(
-    target: str | Path | bytes | ModelProto, *, known: Known | None = None, roles: Mapping[str, Role] | None = None
+    target: str | Path | bytes | ModelProto,
+    *,
+    known: Known | None = None,
+    roles: Mapping[str, Role] | None = None,
+    folder: Path | None = None,
 ) -> Model:
     """Load a model and bring it to one form: opset 26 or newer, functions inlined, Constant nodes folded, nodes in order.
 
     `known(domain, op)` says which operators need no expansion from the function body of their schema: those with a record,
-    unless told otherwise. Raises InputError, which names the file, when anything about the model is wrong.
+    unless told otherwise. `folder` is where the external data of bytes or a message lie. Raises InputError, which names the file, when anything about the model is wrong.
     """
     label = str(target) if isinstance(target, (str, Path)) else "the model"
     collecting = gc.isenabled()
     gc.disable()  # many small objects are made and none is garbage: collecting would double the time
     try:
-        return _load(target, label, known, roles)
+        return _load(parse(target), label, known, roles, folder=folder)
     except InputError as error:
         message = str(error)
         raise InputError(message if message.startswith(label) else f"{label}: {message}") from None
@@ -62,11 +66,10 @@ def load_text(text: str, *, known: Known | None = None) -> Model:
 
 
 def _load(
-    target: str | Path | bytes | ModelProto, label: str, known: Known | None, roles: Mapping[str, Role] | None
+    container: Container, label: str, known: Known | None, roles: Mapping[str, Role] | None, *, folder: Path | None
 ) -> Model:
-    container = parse(target)
     opsets = _opsets(container.proto)
-    reader = Reader(DataFolder(container.folder, container.file), known or _has_record, container.located)
+    reader = Reader(DataFolder(container.folder or folder, container.file), known or _has_record, container.located)
     graph = reader.model(container.proto, opsets, container.left)
     del container
     arrange(graph)

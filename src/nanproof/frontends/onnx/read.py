@@ -13,10 +13,10 @@ from nanproof.findings.errors import InputError
 from nanproof.frontends.onnx.adapters import ADAPTERS, TARGET
 from nanproof.frontends.onnx.attributes import attributes, constant_source
 from nanproof.frontends.onnx.functions import expanded_size, plain_body, schema_defaults, typed_body
-from nanproof.frontends.onnx.location import locate
+from nanproof.frontends.onnx.location import locate, part
 from nanproof.frontends.onnx.signatures import Signature, signature
 from nanproof.frontends.onnx.tensors import data_type, read_sparse, read_tensor
-from nanproof.model.graph import Declared, Graph, Node
+from nanproof.model.graph import FORWARD, Declared, Graph, Node, Part
 from nanproof.model.sources import from_array
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 MAX_EXPANDED = 1_000_000
 """Nodes that inlined functions may add in all: nested functions can multiply without end."""
+OWN_DOMAIN = "nanproof"
 MAX_DEPTH = 48
 """Functions within functions."""
 
@@ -65,6 +66,7 @@ class Frame:
     rename: dict[str, str] | None = None
     bindings: Mapping[str, Attr] | None = None  # the values of attribute references, in a function
     location: Location | None = None  # of the call, in a function
+    part: Part = FORWARD  # of the call, too
     calls: tuple[str, ...] = ()
     outer: Frame | None = None
 
@@ -116,6 +118,7 @@ class Reader:
         frame = Frame(graph, opsets, self._handlers(opsets), rename, outer=outer)
         if outer is not None:
             frame.bindings, frame.location, frame.calls = outer.bindings, outer.location, outer.calls
+            frame.part = outer.part
         named = rename or {}
         graph.inputs = tuple([self._declared(info, named.get(info.name, info.name)) for info in proto.input])
         for number, tensor in enumerate(proto.initializer):
@@ -149,9 +152,11 @@ class Reader:
             if rename is not None:
                 inputs = tuple([rename.get(name, name) for name in inputs])
                 outputs = tuple([rename.get(name, name) for name in outputs])
-            location = frame.location
+            location, belongs = frame.location, frame.part
             if located and (proto.metadata_props or proto.doc_string):
                 location = locate(proto, self.locations) or location
+                if proto.metadata_props and belongs is FORWARD:
+                    belongs = part(proto)
             attribute = proto.attribute
             if handler.constant:
                 node = Node(op, "", inputs, outputs, {}, text(proto.name), location)
@@ -161,7 +166,8 @@ class Reader:
             name = proto.name
             if type(name) is not str:
                 name = text(name)
-            node = Node(op, "" if domain == "ai.onnx" else domain, inputs, outputs, attrs, name, location)
+            domain = "" if domain == "ai.onnx" else domain
+            node = Node(op, domain, inputs, outputs, attrs, name, location, belongs)
             if len(inputs) not in handler.fits or "" in inputs or not outputs or len(outputs) > 1:
                 self._check(node, handler)
             if handler.adapter is not None:
@@ -199,6 +205,7 @@ class Reader:
         assert handler.adapter is not None
         _check_names(node)
         for made in handler.adapter(node, _Context(self, frame)):
+            made.part = node.part
             inner = (
                 None
                 if made.op == node.op
@@ -263,6 +270,7 @@ class Reader:
             rename,
             bindings,
             node.location or frame.location,
+            node.part,
             (*frame.calls, f"{node.domain}:{node.op}"),
             frame.outer,
         )
@@ -274,7 +282,8 @@ class Reader:
                     raise InputError(
                         f'the function "{node.op}" doesn\'t make its output "{formal}": correct the function'
                     )
-                frame.graph.nodes.append(Node("Identity", "", (source,), (actual,), {}, node.name, node.location))
+                kept = node.name, node.location, node.part
+                frame.graph.nodes.append(Node("Identity", "", (source,), (actual,), {}, *kept))
 
     # ------------------------------------------------------------------------------------------------------ lookups
 
@@ -305,7 +314,7 @@ class Reader:
             )
         if not op:
             raise InputError("a node has no operator name: the file is damaged, export the model again")
-        function = self.functions.get((domain, op, overload))
+        function = None if self._has_own_record(domain, op) else self.functions.get((domain, op, overload))
         if function is not None:
             return Handler(None, None, frozenset(range(1, len(function.input) + 1)), None, False, function, False)
         opset = opsets.get(domain)
@@ -332,6 +341,10 @@ class Reader:
         return Handler(
             found, found.types if found else None, fits, adapter, not domain and op == "Constant", function, typed
         )
+
+    def _has_own_record(self, domain: str, op: str) -> bool:
+        """Whether an operator is one of ours, whose function body only serves other runtimes."""
+        return domain == OWN_DOMAIN and self.known is not None and self.known(domain, op)
 
     def fresh(self, base: str) -> str:
         """Make a value name that the file doesn't use."""

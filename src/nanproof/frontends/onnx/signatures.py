@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from nanproof.frontends.onnx.contributed import contributed
+
 if TYPE_CHECKING:
     from nanproof.model.graph import Node
 
@@ -42,23 +44,29 @@ class Signature:
 
 
 def signature(domain: str, op: str, opset: int) -> Signature | None:
-    """Look an operator up in the schemas of the onnx package; None where it has none."""
-    from onnx import defs
-
-    kinds: dict[str, Any] = {}
-    try:
-        schema = defs.get_schema(op, min(opset, NEWEST), domain)
-        kinds.update(schema.attributes)
-    except defs.SchemaError:
+    """Look an operator up in the schemas of the onnx package, then in those of ONNX Runtime; None where it has none."""
+    schema = schema_of(domain, op, opset)
+    if schema is None:
         return None
+    kinds: dict[str, Any] = dict(schema.attributes)
     return Signature(
-        types={name: attribute.type.value for name, attribute in kinds.items()},
+        types={name: int(attribute.type.value) for name, attribute in kinds.items()},
         required=tuple(name for name, attribute in kinds.items() if attribute.required),
         inputs=(schema.min_input, schema.max_input),
         outputs=(schema.min_output, schema.max_output),
-        needed=tuple(formal.option != defs.OpSchema.FormalParameterOption.Optional for formal in schema.inputs),
+        needed=tuple(formal.option.name != "Optional" for formal in schema.inputs),
         since=schema.since_version,
     )
+
+
+def schema_of(domain: str, op: str, opset: int) -> Any:
+    """The schema of an operator: one of the onnx package (``OpSchema``), or of ONNX Runtime (``Contributed``)."""
+    from onnx import defs
+
+    try:
+        return defs.get_schema(op, min(opset, NEWEST), domain)
+    except defs.SchemaError:
+        return contributed(domain, op)
 
 
 def _span(limits: tuple[int, int]) -> str:

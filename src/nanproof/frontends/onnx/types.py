@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from nanproof.findings.errors import InputError
 from nanproof.frontends.onnx.read import label
-from nanproof.frontends.onnx.signatures import NEWEST, signature
+from nanproof.frontends.onnx.signatures import NEWEST, schema_of, signature
 from nanproof.model.graph import Graph, Node, subgraphs
 from nanproof.numerics.dtypes import by_onnx
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     Types = tuple[int, ...]
-    Key = tuple[str, int, Types]
+    Key = tuple[str, str, int, Types]
 
 _UNKNOWN = 0
 _SHOWN = 6
@@ -36,21 +36,19 @@ def _graph(graph: Graph, types: dict[str, int], rules: dict[Key, Types], opset: 
         types[name] = source.dtype.onnx
     known = types.get
     for node in graph.nodes:
-        if node.domain:
-            continue
         outputs = node.outputs
         operands = tuple([known(name, 0) for name in node.inputs])
-        results = rules.get((node.op, len(outputs), operands))
+        results = rules.get((node.domain, node.op, len(outputs), operands))
         if results is None:
             results, wrong = _rule(node, operands, opset)
             if wrong is not None:
                 raise InputError(f"{label(node)} {wrong}: correct the node, or export the model again")
-            rules[node.op, len(outputs), operands] = results
+            rules[node.domain, node.op, len(outputs), operands] = results
         if results:
             for name, dtype in zip(outputs, results, strict=False):
                 if dtype:
                     types[name] = dtype  # noqa: PERF403 - two results at most, and usually one
-        if node.attrs and node.op in _BODIES:
+        if node.attrs and node.op in _BODIES and not node.domain:
             _check_bodies(node)
             for body in subgraphs(node):
                 _graph(body, types, rules, opset)
@@ -58,15 +56,11 @@ def _graph(graph: Graph, types: dict[str, int], rules: dict[Key, Types], opset: 
 
 def _rule(node: Node, operands: Types, opset: int) -> tuple[Types, str | None]:
     """The types of the results of such a node, and what is wrong with it."""
-    from onnx import defs
-
-    try:
-        schema: Any = defs.get_schema(node.op, min(opset, NEWEST), "")
-    except defs.SchemaError:
+    version = NEWEST if node.domain else opset
+    schema: Any = schema_of(node.domain, node.op, version)
+    if schema is None or schema.deprecated:
         return (), None
-    if schema.deprecated:
-        return (), None
-    found = signature("", node.op, opset)
+    found = signature(node.domain, node.op, version)
     assert found is not None
     bare = Node(node.op, "", node.inputs, node.outputs, dict.fromkeys(found.required, 0), node.name)
     wrong = found.complaint(bare)
