@@ -1,0 +1,1 @@
+"""One file a program, or a family of programs that differ in little."""
