@@ -12,15 +12,19 @@ BENCH ?=
 
 export NANPROOF_PROFILE
 
-.PHONY: help demo test lint format bench docs fuzz-input clean distclean
+.PHONY: help demo test lint format bench bench-grist bench-precision docs fuzz-input clean distclean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo        check the example model: two findings"
 	@echo "make test        all tests, on two cores (NANPROOF_PROFILE=quick|ci|deep, TESTS=...)"
+	@echo "make test-gradients  gradients of exported training graphs beside eager autograd, all cases (10 minutes)"
 	@echo "make lint        style, types, layers, dead and undeclared code"
 	@echo "make format      rewrite the style that can be rewritten"
 	@echo "make bench       speed, memory and verdicts (BENCH='--only nodes' and so on: see bench/run.py --help)"
+	@echo "make bench-grist the GRIST defect benchmark, in PyTorch and in TensorFlow: found, false alarms, time"
+	@echo "make bench-precision  pairs of defective and repaired graphs: what is flagged, what is proved"
+	@echo "make bench-modern  defects of recent years: flagged as they were, silent once repaired"
 	@echo "make docs        the site, in site/"
 	@echo "make fuzz-input  $(FUZZ_SECONDS) s of damaged models against load and analysis (FUZZ_SECONDS=n)"
 	@echo "make clean       remove what the tools left behind; distclean removes .venv too"
@@ -31,6 +35,11 @@ demo: $(STAMPS)/base
 
 test: $(STAMPS)/test
 	$(BIN)/python -m pytest -n 2 --dist worksteal -q $(TESTS)
+
+# What `make test` compares is a slice of this.
+.PHONY: test-gradients
+test-gradients: $(STAMPS)/test
+	NANPROOF_GRADIENTS=all $(BIN)/python -m pytest -n 2 -q -rN tests/frontends/torch/gradients
 
 # All checks run even if one fails, so that one run shows everything.
 lint: $(STAMPS)/lint
@@ -47,6 +56,15 @@ format: $(STAMPS)/lint
 # The node cases ask ONNX Runtime, so this needs what the tests need.
 bench: $(STAMPS)/test
 	$(BIN)/python bench/run.py $(BENCH)
+
+bench-grist: $(STAMPS)/test
+	$(BIN)/python bench/run.py --only grist grist-tf $(BENCH)
+
+bench-precision: $(STAMPS)/test
+	$(BIN)/python bench/run.py --only precision
+
+bench-modern: $(STAMPS)/test
+	$(BIN)/python bench/run.py --only modern $(BENCH)
 
 docs: $(STAMPS)/docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

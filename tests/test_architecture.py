@@ -21,12 +21,21 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 # Each belongs to one leaf, which imports it when it is needed.
 HEAVY = ("torch", "tensorflow", "jax", "onnxruntime", "ray", "keras", "sympy", "onnx_ir", "onnxscript")
 LEAVES = {
-    "torch": ("numerics/arrays.py", "execution/", "frontends/torch/", "confirm/", "fix/", "trace/"),
+    "torch": (
+        "numerics/arrays.py",
+        "numerics/tensors.py",
+        "execution/",
+        "frontends/torch/",
+        "confirm/",
+        "fix/",
+        "trace/",
+    ),
     "tensorflow": ("frontends/tensorflow/", "frontends/keras/", "execution/"),
     "jax": ("frontends/jax/", "execution/"),
     "onnxruntime": ("execution/",),
     "ray": ("scale/",),
     "keras": ("frontends/keras/",),
+    "onnxscript": ("frontends/torch/",),
     "array_api_compat": ("numerics/arrays.py", "execution/"),
 }
 

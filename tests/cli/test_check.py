@@ -11,11 +11,16 @@ from tests.report.samples import FINDING, finding, report
 
 TWO = report(FINDING, finding(id="NP201-0", code="NP201"))
 
+NO_PROGRAM = {
+    "phase": "forward", "loss": None, "specs": {}, "dynamic": (), "mode": None, "trust": False, "load_timeout": 600.0,
+}  # fmt: skip
+"""What is asked about a program when nothing is said of one."""
+
 
 def test_options_reach_the_analysis(fake: Any, folder: Path, run: Any) -> None:
     (folder / "nanproof.toml").write_text("ranges = {x = [0, 1], y = [0, 2]}")
     run("check", "model.onnx", "--range", "x=-1,1", "--dim", "n=1..8", "--role", "y=label",
-        "--weights", "architecture", "--runtime", "torch")  # fmt: skip
+        "--weights", "architecture", "--runtime", "torch", "--effort", "high", "--time-limit", "5")  # fmt: skip
     assert fake.asked == {
         "model": "model.onnx",
         "ranges": {"x": (-1, 1), "y": (0, 2)},
@@ -23,6 +28,9 @@ def test_options_reach_the_analysis(fake: Any, folder: Path, run: Any) -> None:
         "roles": {"y": "label"},
         "weights": "architecture",
         "runtime": "torch",
+        "effort": "high",
+        "time_limit": 5.0,
+        **NO_PROGRAM,
     }
 
 
@@ -35,7 +43,29 @@ def test_the_defaults(fake: Any, folder: Path, run: Any) -> None:
         "roles": {},
         "weights": "model",
         "runtime": None,
+        "effort": "normal",
+        "time_limit": None,
+        **NO_PROGRAM,
     }
+
+
+def test_options_about_a_program_reach_the_front_end(fake: Any, folder: Path, run: Any) -> None:
+    (folder / "model.py").write_text("class Net: ...")
+    run("check", "model.py:Net", "--input", "x=float32[N=4,3]", "--dynamic", "batch", "--dynamic", "y:1", "--mode", "train",
+        "--phase", "gradient", "--loss", "mse", "--trust", "--load-timeout", "7")  # fmt: skip
+    assert (
+        fake.asked.items()
+        >= {
+            "model": "model.py:Net",
+            "phase": "gradient",
+            "loss": "mse",
+            "specs": {"x": "float32[N=4,3]"},
+            "dynamic": ("batch", "y:1"),
+            "mode": "train",
+            "trust": True,
+            "load_timeout": 7.0,
+        }.items()
+    )
 
 
 def test_formats(fake: Any, folder: Path, run: Any) -> None:
@@ -108,11 +138,22 @@ def test_impossible_outputs(fake: Any, folder: Path, run: Any, path: str, messag
     [
         ("modle.onnx", 'modle.onnx does not exist: did you mean "model.onnx"?'),
         ("far/away.onnx", "far/away.onnx does not exist"),
-        ("net.pt", "net.pt: .pt files can't be checked yet; export the model to ONNX and check that file"),
+        (
+            "net.pt",
+            "net.pt: a .pt file is a pickle, which can run any code when it is loaded: say --trust if you trust where it comes from, or name the program that makes the model, file.py:NAME",
+        ),
+        ("net.tflite", "net.tflite: .tflite files can't be checked yet; export the model to ONNX and check that file"),
+        ("net.py", "net.py: say which object of it is the model, net.py:NAME; it defines Net, main"),
+        ("net.py:Nets", 'net.py defines no "Nets": did you mean "Net"?'),
+        ("nett.py:Net", 'nett.py does not exist: did you mean "net.py"?'),
+        ("broken.py:Net", "broken.py:1 is not valid Python: '(' was never closed"),
     ],
 )
 def test_impossible_targets(fake: Any, folder: Path, run: Any, target: str, message: str) -> None:
     (folder / "net.pt").write_bytes(b"")
+    (folder / "net.tflite").write_bytes(b"")
+    (folder / "net.py").write_text("class Net: ...\ndef main(): ...\n")
+    (folder / "broken.py").write_text("Net = (\n")
     assert run("check", target) == (2, "", f"nanproof: {message}\n")
     assert fake.asked == {}
 

@@ -10,6 +10,8 @@ from nanproof.findings import InputError
 FULL = """
 weights = "architecture"
 runtime = "torch"
+effort = "low"
+time_limit = 7
 select = ["NP1", "np201"]
 ignore = ["NP103"]
 baseline = "known.json"
@@ -33,6 +35,8 @@ def test_all_keys(folder: Path) -> None:
         roles={"y": "label"},
         weights="architecture",
         runtime="torch",
+        effort="low",
+        time_limit=7.0,
         select=("NP1", "NP201"),
         ignore=("NP103",),
         baseline=folder / "known.json",
@@ -73,6 +77,8 @@ def test_a_given_file(folder: Path) -> None:
         ("dims.n = true", "dims.n: a size is a whole number"),
         ('roles.y = "lable"', 'roles.y: the role "lable" is not known: did you mean "label"?'),
         ('runtime = "jax"', 'runtime "jax" is not known: there is "ieee", "onnxruntime", "torch"'),
+        ('effort = "max"', 'effort "max" is not known: there is "high", "low", "normal"'),
+        ("time_limit = -1", "time_limit: -1 is no number of seconds; say 0 or more"),
         ('select = "NP1"', 'select is a list of codes, such as ["NP101", "NP2"]'),
         ('select = ["XX"]', 'select "XX" fits no rule (all: nanproof rule --list)'),
     ],

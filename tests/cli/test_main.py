@@ -72,6 +72,8 @@ def test_control_characters_in_a_message_are_not_sent_to_the_terminal(fake: Any,
         (["check", "model.onnx", "--fromat", "json"], "unrecognized arguments: --fromat json (see nanproof --help)"),
         (["check", "model.onnx", "--format", "jsn"], '--format "jsn" is not known: did you mean "json"?'),
         (["check", "model.onnx", "--runtime", "pytorch"], '--runtime "pytorch" is not known: did you mean "torch"?'),
+        (["check", "model.onnx", "--effort", "hihg"], '--effort "hihg" is not known: did you mean "high"?'),
+        (["check", "model.onnx", "--time-limit", "soon"], '--time-limit: "soon" is not a number'),
         (["rule", "NP109x"], 'there is no rule "NP109x": did you mean "NP109"? (all: nanproof rule --list)'),
     ],
 )

@@ -52,7 +52,7 @@ def test_infinities_are_strings_and_nothing_is_null() -> None:
 
 def test_every_field_of_a_finding_is_there() -> None:
     (value,) = json_format.value(report(FINDING))["findings"]
-    assert set(value) == {field.name for field in fields(Finding)}
+    assert set(value) == {field.name for field in fields(Finding)} | {"seen"}
     assert value["location"] == {"file": "model.py", "line": 43}
     assert value["verdict"] == "possible"
     assert set(value) == set(VALIDATOR.schema["$defs"]["finding"]["properties"])

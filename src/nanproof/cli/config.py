@@ -15,7 +15,7 @@ from nanproof.cli import values
 from nanproof.findings.errors import InputError
 from nanproof.findings.names import hint, one_of
 
-KEYS = ("ranges", "dims", "roles", "weights", "runtime", "select", "ignore", "baseline")
+KEYS = ("ranges", "dims", "roles", "weights", "runtime", "effort", "time_limit", "select", "ignore", "baseline")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +27,8 @@ class Settings:
     roles: Mapping[str, str] = field(default_factory=dict)
     weights: str | None = None
     runtime: str | None = None
+    effort: str | None = None
+    time_limit: float | None = None
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     baseline: Path | None = None
@@ -40,6 +42,8 @@ def merge(base: Settings, over: Settings) -> Settings:
         roles={**base.roles, **over.roles},
         weights=over.weights or base.weights,
         runtime=over.runtime or base.runtime,
+        effort=over.effort or base.effort,
+        time_limit=base.time_limit if over.time_limit is None else over.time_limit,
         select=over.select or base.select,
         ignore=over.ignore or base.ignore,
         baseline=over.baseline or base.baseline,
@@ -79,6 +83,8 @@ def settings(table: Mapping[str, Any], path: Path) -> Settings:
         roles={k: values.role(str(v), f"{path}: roles.{k}") for k, v in _items(table, "roles", path)},
         weights=_choice(table, "weights", values.WEIGHTS, path),
         runtime=_choice(table, "runtime", values.RUNTIMES, path),
+        effort=_choice(table, "effort", values.EFFORTS, path),
+        time_limit=values.duration(str(table["time_limit"]), f"{path}: time_limit") if "time_limit" in table else None,
         select=values.codes(_texts(table, "select", path), f"{path}: select"),
         ignore=values.codes(_texts(table, "ignore", path), f"{path}: ignore"),
         baseline=path.parent / str(table["baseline"]) if "baseline" in table else None,

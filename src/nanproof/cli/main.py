@@ -14,13 +14,13 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from nanproof import __version__
-from nanproof.cli import check, op, rule
+from nanproof.cli import check, confirm, fix, op, rule
 from nanproof.findings.errors import InputError, InternalError
 from nanproof.findings.names import one_of
 from nanproof.findings.wording import printable
 
 CLEAN, FOUND, USAGE, BUG, INTERRUPTED = 0, 1, 2, 3, 130
-COMMANDS = (check, rule, op)
+COMMANDS = (check, confirm, fix, rule, op)
 
 
 class Parser(argparse.ArgumentParser):

@@ -16,14 +16,19 @@ Sizes = tuple[int, "int | None"]
 FORMATS = ("rich", "json", "sarif", "github")
 RUNTIMES = ("torch", "onnxruntime", "ieee")
 WEIGHTS = ("model", "architecture")
+EFFORTS = ("low", "normal", "high")
+MODES = ("eval", "train", "keep")
+PHASES = ("forward", "gradient")
 ROLES = ("input", "label", "weight", "constant", "random")
 
 
-def named(texts: Sequence[str], option: str, form: str, read: Callable[[str, str], T]) -> dict[str, T]:
-    """Several 'NAME=VALUE' as a dict. A later one for the same name wins; names may contain '='."""
+def named(
+    texts: Sequence[str], option: str, form: str, read: Callable[[str, str], T], *, first: bool = False
+) -> dict[str, T]:
+    """Several 'NAME=VALUE' as a dict. A later one for the same name wins; names may contain '=', or with ``first`` values."""
     found: dict[str, T] = {}
     for text in texts:
-        name, equals, value = text.rpartition("=")
+        name, equals, value = text.partition("=") if first else text.rpartition("=")
         if not equals or not name:
             raise InputError(f'{option} "{text}" has no name or no value: write {option} {form}')
         found[name] = read(value, f"{option} {text}")
@@ -44,6 +49,27 @@ def number(text: str, where: str) -> float:
         return float(text)
     except ValueError:
         raise InputError(f'{where}: "{text.strip()}" is not a number') from None
+
+
+def seconds(text: str) -> float:
+    """The value of --time-limit."""
+    return duration(text, "--time-limit")
+
+
+def timeout(text: str) -> float:
+    """The value of --load-timeout."""
+    found = duration(text, "--load-timeout")
+    if not found:
+        raise InputError("--load-timeout: nothing loads in 0 seconds; say more")
+    return found
+
+
+def duration(text: str, where: str) -> float:
+    """A number of seconds, 0 or more."""
+    found = number(text, where)
+    if not 0 <= found < math.inf:
+        raise InputError(f"{where}: {text} is no number of seconds; say 0 or more")
+    return found
 
 
 def pair(values: Sequence[object], where: str) -> Ends:

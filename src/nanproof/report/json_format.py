@@ -14,7 +14,9 @@ from typing import Any
 
 from nanproof import __version__
 from nanproof.findings.finding import EMPTY, Finding
+from nanproof.findings.fix import Fix
 from nanproof.findings.report import Report
+from nanproof.findings.witness import Witness
 
 SCHEMA = 1
 
@@ -74,11 +76,34 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "verdict": finding.verdict.value,
         "note": finding.note,
         "weak": finding.weak,
+        "hazard": finding.hazard,
         "location": {"file": location.file, "line": location.line} if location else None,
         "source": finding.source,
         "because": list(finding.because),
         "reaches": list(finding.reaches),
         "also": list(finding.also),
-        "witness": finding.witness,
-        "fixes": [{"title": fix.title, "text": fix.text, "proved": fix.proved} for fix in finding.fixes],
+        "witness": finding.witness.test if finding.witness else None,
+        "seen": _seen(finding.witness) if finding.witness else None,
+        "fixes": [_fix(fix) for fix in finding.fixes],
+    }
+
+
+def _seen(witness: Witness) -> dict[str, Any]:
+    return {
+        "summary": witness.summary,
+        "runtime": witness.runtime,
+        "outputs": list(witness.outputs),
+        "tensors": witness.tensors,
+    }
+
+
+def _fix(fix: Fix) -> dict[str, Any]:
+    return {
+        "title": fix.title,
+        "text": fix.text,
+        "proved": fix.proved,
+        "kind": fix.kind,
+        "ulps": fix.ulps,
+        "samples": fix.samples,
+        "diff": fix.diff,
     }

@@ -45,4 +45,10 @@ def line(rule: Rule) -> str:
 
 def _example(example: Example) -> str:
     ranges = ", ".join(f"{name} in {wording.interval(lo, hi)}" for name, (lo, hi) in example.ranges.items())
-    return f"With {ranges}:\n\n```\n{example.model.strip()}\n```" if ranges else f"```\n{example.model.strip()}\n```"
+    parts = [f"With {ranges}"] if ranges else []
+    if example.back:
+        parts.append(f"{', '.join(example.back)} on the way back")
+    if example.update:
+        parts.append(f"{', '.join(example.update)} in the optimiser's step")
+    text = f"```\n{example.model.strip()}\n```"
+    return f"{', '.join(parts)}:\n\n{text}" if parts else text

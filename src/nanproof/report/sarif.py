@@ -100,8 +100,18 @@ def _result(finding: Finding, target: str, index: int) -> dict[str, Any]:
             "op": finding.op,
             "phase": finding.phase,
             "weak": finding.weak,
+            **_seen(finding),
         },
     }
+
+
+def _seen(finding: Finding) -> dict[str, Any]:
+    """What a replay has shown, where one has."""
+    witness = finding.witness
+    if witness is None:
+        return {}
+    test = {} if witness.test is None else {"witness": witness.test}
+    return {"seen": witness.summary, "seenIn": witness.runtime, **test}
 
 
 def _location(finding: Finding, target: str) -> dict[str, Any]:
