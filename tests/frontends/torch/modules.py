@@ -42,6 +42,32 @@ class Attention(nn.Module):
         return self.cross(h, x, x, need_weights=False)[0]
 
 
+class Decoding(nn.Module):
+    """A decoder with masks of its own making; torch.nn compares the values of the one on its targets."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.transformer = nn.Transformer(8, 2, 1, 2, 16, batch_first=True)
+
+    def forward(self, source: Tensor, target: Tensor) -> Tensor:
+        causal = torch.triu(torch.full((target.shape[1], target.shape[1]), float("-inf")), diagonal=1)
+        return self.transformer(source, target, tgt_mask=causal)
+
+
+class Squashed(nn.Module):
+    """The log probability of an action and the entropy of another: torch.distributions looks at all arguments."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.mean, self.logits = nn.Linear(4, 2), nn.Linear(4, 3)
+
+    def forward(self, state: Tensor, noise: Tensor) -> tuple[Tensor, Tensor]:
+        normal = torch.distributions.Normal(self.mean(state), torch.ones(2))
+        action = torch.tanh(normal.mean + noise)
+        likely = normal.log_prob(action) - torch.log(1 - action.pow(2) + 1e-6)
+        return likely.sum(-1), torch.distributions.Categorical(logits=self.logits(state)).entropy()
+
+
 class Causal(nn.Module):
     def forward(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         return functional.scaled_dot_product_attention(q, k, v, is_causal=True)

@@ -35,6 +35,8 @@ CASES: dict[str, tuple[Callable[[], nn.Module], dict[str, Any], bool]] = {
         {"q": floats(None, 2, 4, 8), "k": floats(None, 2, 4, 8), "v": floats(None, 2, 4, 8)},
         True,
     ),
+    "decoding": (modules.Decoding, {"source": floats(None, 5, 8), "target": floats(None, 4, 8)}, True),
+    "squashed": (modules.Squashed, {"state": floats(None, 4), "noise": floats(None, 2)}, True),
     "branching": (modules.Branching, {"x": floats(4)}, False),
     "looping": (modules.Looping, {"x": floats(None, 3)}, True),
     "scanning": (modules.Scanning, {"x": floats(6, 3)}, False),

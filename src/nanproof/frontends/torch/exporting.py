@@ -17,7 +17,7 @@ from nanproof.frontends.torch.apart import decompositions
 from nanproof.frontends.torch.examples import Examples, examples, signature_of
 from nanproof.frontends.torch.joint import joint, part_of
 from nanproof.frontends.torch.losses import PREFIX, differentiated, with_loss
-from nanproof.frontends.torch.tracing import own_lines, owners_of, quiet, users_line
+from nanproof.frontends.torch.tracing import own_lines, owners_of, quiet, users_line, values_unseen
 from nanproof.frontends.torch.translations import table
 
 OPSET = 20
@@ -101,7 +101,8 @@ def traced(
     request, label, owners = about
     bound = sizes.bound_arguments(signature_of(module), given)
     wanted = wishes(request.dynamic, given.named, sizes.leaves_of(bound))
-    with own_lines(owners), preserve_node_meta():  # preserved: the lines of bodies of torch.cond and its kind
+    # preserve_node_meta: the lines of bodies of torch.cond and its kind
+    with own_lines(owners), values_unseen(), preserve_node_meta():
         try:
             found = torch.export.export(
                 module,

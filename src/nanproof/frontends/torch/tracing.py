@@ -60,6 +60,29 @@ def users_line(stack: str, owners: tuple[str, ...]) -> str | None:
 
 
 @contextmanager
+def values_unseen() -> Iterator[None]:
+    """Within this, parts of torch that look at values, which traced tensors have not, leave that out.
+
+    torch.nn.Transformer compares a mask with the causal one to choose a faster kernel for the same result, and
+    torch.distributions refuses arguments out of their support: without that, more is looked at, not less.
+    """
+    from torch.distributions import Distribution
+    from torch.nn.modules import transformer
+
+    def hinted(mask: Any, is_causal: bool | None = None, size: int | None = None) -> bool:
+        return is_causal is True
+
+    detect, validate = transformer._detect_is_causal_mask, Distribution._validate_args  # noqa: SLF001 - no setting, no getter
+    transformer._detect_is_causal_mask = hinted  # noqa: SLF001
+    Distribution.set_default_validate_args(False)
+    try:
+        yield
+    finally:
+        transformer._detect_is_causal_mask = detect  # noqa: SLF001
+        Distribution.set_default_validate_args(validate)
+
+
+@contextmanager
 def quiet() -> Iterator[None]:
     """Within this, torch's exporters keep their warnings to themselves: what matters is said in notes."""
     loggers = [logging.getLogger(name) for name in NOISY]
