@@ -37,6 +37,8 @@ def check(
     time_limit: float | None = None,
     phase: str = "forward",
     loss: Any = None,
+    optimizer: Any = None,
+    clip_norm: float | None = None,
     specs: Mapping[str, str] | None = None,
     dynamic: Sequence[str] = (),
     mode: str | None = None,
@@ -56,8 +58,10 @@ def check(
 
     For what isn't an ONNX file:
 
-    phase     "forward", or "gradient" for the gradients of the loss too
+    phase     "forward"; "gradient" for the gradients of the loss too; "step" for one step of an optimiser as well
     loss      a function of the model's outputs and of the inputs left over; in a program, the name of one
+    optimizer what takes the step: a torch.optim.Optimizer of the model's parameters, a function that makes one of them, or text
+              such as "adam(lr=1e-3)"; ``clip_norm`` is the norm that all gradients together are cut to before it
     specs     example inputs by type and sizes, as in {"x": "float32[N,3,32,32]"}; a size with a name stays open
     dynamic   sizes of example inputs that stay open: "batch", "all", "x:0=N"
     mode      "eval", "train" or "keep"; by default eval for the forward phase and train for the others
@@ -83,6 +87,8 @@ def check(
             mode=mode,
             phase=phase,
             loss=loss,
+            optimizer=optimizer,
+            clip_norm=clip_norm,
             trust=trust,
             timeout=load_timeout,
         ),

@@ -15,7 +15,8 @@ import numpy as np
 from nanproof.analysis.state import Site, State
 from nanproof.domain.box import Box
 from nanproof.findings.finding import Finding, stable_id
-from nanproof.findings.wording import derivative_of, hidden_forward
+from nanproof.findings.wording import derivative_of, hidden_forward, update_of
+from nanproof.model.graph import STEP_MARK
 
 FORWARD, GRADIENT, STEP = "forward", "gradient", "step"
 
@@ -26,6 +27,8 @@ TRAP, ROOT, EDGE, QUOTIENT, STEEP, INFINITIES, EQUAL, VANISHED = (
     "NP301", "NP302", "NP303", "NP304", "NP305", "NP306", "NP307", "NP308",
 )  # fmt: skip
 
+DIVISIONS = frozenset({"NP103", "NP104", "NP106"})
+"""A divisor of 0, also as a negative power."""
 MEETING = frozenset({"NP212", "NP213"})
 """Inf - Inf, and 0 times Inf."""
 TOGETHER = "only if the bounds of several layers multiply: no step overflows by itself"
@@ -88,8 +91,16 @@ def told(known: Parts, site: Site, finding: Finding) -> Finding:
             finding, TRAP if GRADIENT in phases else finding.code, GRADIENT if GRADIENT in phases else STEP, hidden
         )
     if part.phase == STEP:
-        return _as(finding, VANISHED if finding.code.startswith("NP1") else finding.code, STEP, None)
+        code = VANISHED if finding.code in DIVISIONS else finding.code
+        return _as(finding, code, STEP, update_of(finding, part.of, part.pair.partition(STEP_MARK)[0]))
     return _as(finding, code_of(finding, part.of), GRADIENT, derivative_of(finding, part.of))
+
+
+def same_step(site: Site) -> object | None:
+    """What a site has in common with that of another parameter whose update is the same; None for sites of other phases."""
+    part = site.step.node.part
+    place = part.pair.partition(STEP_MARK)[2]
+    return (part.of, place, site.step.node.op) if part.phase == STEP and place else None
 
 
 def has_gradients(state: State) -> bool:

@@ -11,7 +11,7 @@ from nanproof.analysis.explain import because
 from nanproof.analysis.precision import precision_causes
 from nanproof.analysis.propagate import verdict_of
 from nanproof.analysis.state import Site, State, key, unbundled
-from nanproof.analysis.training import SUBNORMAL, TOGETHER, is_said, only_subnormal, parts, told
+from nanproof.analysis.training import SUBNORMAL, TOGETHER, is_said, only_subnormal, parts, same_step, told
 from nanproof.domain.box import NAN, NINF, PINF
 from nanproof.findings.finding import EMPTY, Finding, stable_id
 from nanproof.findings.location import Location
@@ -164,8 +164,11 @@ def blamed_slot(site: Site) -> int:
 
 
 def _cause(state: State, site: Site) -> object:
-    """Sites of one rule about one value, or at one source line, are one finding."""
+    """Sites of one rule about one value, at one source line, or at one place of the updates of several parameters, are one finding."""
     event = site.event
+    update = same_step(site)
+    if update is not None:
+        return event.code, update
     location = site.step.node.location
     if event.operand >= 0:
         return event.code, blamed_slot(site)

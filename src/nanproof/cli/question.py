@@ -51,9 +51,14 @@ def add(command: argparse.ArgumentParser) -> None:
     loading.add_argument("--mode", type=values.choice("--mode", values.MODES), metavar="|".join(values.MODES),
                          help="of the module (default: eval; train where gradients are checked)")  # fmt: skip
     loading.add_argument("--phase", type=values.choice("--phase", values.PHASES), metavar="|".join(values.PHASES),
-                         default="forward", help="gradient: check the gradients of the loss too (default: forward)")  # fmt: skip
+                         default="forward", help="gradient: check the gradients of the loss too; step: and one step of an "
+                         "optimiser (default: forward)")  # fmt: skip
     loading.add_argument("--loss", metavar="NAME",
                          help="a function of the outputs and of the inputs left over, in the target's file or as file.py:NAME")  # fmt: skip
+    loading.add_argument("--optimizer", metavar="NAME",
+                         help='what takes the step: "adam(lr=1e-3, eps=1e-8)" as PyTorch has it, or an object of the program')  # fmt: skip
+    loading.add_argument("--clip-norm", type=values.norm, metavar="NORM",
+                         help="cut all gradients together to this norm before the step")  # fmt: skip
     loading.add_argument(
         "--trust",
         action="store_true",
@@ -90,6 +95,8 @@ def request_of(options: argparse.Namespace) -> Request:
         mode=options.mode,
         phase=options.phase,
         loss=options.loss,
+        optimizer=options.optimizer,
+        clip_norm=options.clip_norm,
         trust=options.trust,
         timeout=options.load_timeout,
     )
@@ -111,6 +118,8 @@ def checked(options: argparse.Namespace, settings: Settings) -> Report:
         time_limit=settings.time_limit,
         phase=asked.phase,
         loss=asked.loss,
+        optimizer=asked.optimizer,
+        clip_norm=asked.clip_norm,
         specs=asked.specs,
         dynamic=asked.dynamic,
         mode=asked.mode,

@@ -18,7 +18,7 @@ RUNTIMES = ("torch", "onnxruntime", "ieee")
 WEIGHTS = ("model", "architecture")
 EFFORTS = ("low", "normal", "high")
 MODES = ("eval", "train", "keep")
-PHASES = ("forward", "gradient")
+PHASES = ("forward", "gradient", "step")
 ROLES = ("input", "label", "weight", "constant", "random")
 
 
@@ -61,6 +61,14 @@ def timeout(text: str) -> float:
     found = duration(text, "--load-timeout")
     if not found:
         raise InputError("--load-timeout: nothing loads in 0 seconds; say more")
+    return found
+
+
+def norm(text: str) -> float:
+    """The value of --clip-norm."""
+    found = number(text, "--clip-norm")
+    if not 0 < found < math.inf:
+        raise InputError(f"--clip-norm {text}: a norm to cut to is a number above 0")
     return found
 
 

@@ -254,8 +254,6 @@ def why_not(finding: Finding) -> str | None:
     """Why no replay can show a finding; None if one can."""
     if finding.is_note:
         return "it is only a note"
-    if finding.phase == "step":
-        return "it is about an optimiser's step, which only a training run shows"
     if not finding.may:
         return "no NaN or Inf is born there"
     if finding.op == "Output":

@@ -32,7 +32,7 @@ class Program:
             ran = self.live.run({**self.fixed, **sample})
         except CannotRunLiveError:
             return None
-        if finding.phase == "gradient":
+        if finding.phase in {"gradient", "step"}:
             return judging_gradients.seen(ran, hit, finding, self.runtime)
         place = hit.target.step.node.location
         fitting = [b for b in ran.births if place is None or not b.file or (b.file, b.line) == (place.file, place.line)]

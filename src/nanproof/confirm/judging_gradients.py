@@ -1,4 +1,4 @@
-"""What confirms a finding about a gradient: in the user's own framework the forward pass is finite, and a gradient isn't."""
+"""What confirms a finding about a gradient or a step: in the user's own framework all before it is finite, and it isn't."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 
 def seen(ran: Ran, hit: Hit, finding: Finding, runtime: str) -> Hit | None:
-    """The failure as eager autograd shows it: in a gradient that the finding says it reaches."""
+    """The failure as eager autograd shows it: in a gradient that the finding says it reaches; in what a step has changed."""
     reached = tuple(name for name in ran.spoilt if not finding.reaches or name in finding.reaches)
-    return None if ran.bad or not reached else Hit(hit.target, hit.gives, reached, runtime)
+    too_early = finding.phase == "step" and any(name.endswith(".grad") for name in ran.spoilt)
+    return None if ran.bad or not reached or too_early else Hit(hit.target, hit.gives, reached, runtime)

@@ -160,6 +160,13 @@ def derivative_of(finding: Finding, of: str) -> str:
     return f"this {finding.op} is part of the derivative of {of}"
 
 
+def update_of(finding: Finding, of: str, parameter: str) -> str | None:
+    """What a node of an optimiser's step is for; None where the front end doesn't say whose step it is."""
+    if not of:
+        return None
+    return f"this {finding.op} is part of {of}'s update" + (f" of {parameter}" if parameter else "")
+
+
 def hidden_forward(finding: Finding) -> str:
     """Why a value that the loss doesn't see still spoils gradients."""
     return (

@@ -133,6 +133,10 @@ def _open_program(target: str, request: Request) -> Opened:
         raise InputError(
             f"{target} is opened in a process of its own: give the name of the loss, not the function itself"
         )
+    if request.optimizer is not None and not isinstance(request.optimizer, str):
+        raise InputError(
+            f"{target} is opened in a process of its own: give the name of the optimiser, not the object itself"
+        )
     if request.inputs is not None:
         raise InputError(
             f"{target} is opened in a process of its own: say example inputs in it, or their types and sizes as text"
@@ -167,6 +171,8 @@ def _open_live(model: Any, request: Request) -> Opened:
         program = replace(
             program, inputs=() if named else as_tuple(request.inputs), kwargs=request.inputs if named else {}
         )
+    if request.optimizer is not None:
+        program = replace(program, optimizer=request.optimizer)
     with running_as(request.overlay):
         exported = leaf_of(program, label).export(program, request, label)
     with own_folder() as (folder, kept_by):

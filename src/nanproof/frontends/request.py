@@ -18,8 +18,10 @@ class Request:
     specs    example inputs by description: ``{"x": "float32[N,3,32,32]"}``; a size with a name stays open
     dynamic  sizes to keep open: "batch", "all", "x:0" or "x:0=N"
     mode     "eval", "train", or "keep" what the program chose; None is eval for the forward phase, else train
-    phase    "forward", or "gradient" for the gradients of a loss too
+    phase    "forward"; "gradient" for the gradients of a loss too; "step" for one step of an optimiser as well
     loss     a function of the outputs and of the inputs left over; in text the name of one, or ``file.py:name``
+    optimizer  the one that takes the step: text such as "adam(lr=1e-3)", the name of an object of the program, or an object
+    clip_norm  the norm that all gradients together are cut to before the step
     trust    whether a file may run code when it is loaded (pickles)
     timeout  seconds that loading and exporting may take in the child process
     overlay  texts to run in the place of files of the program, by absolute path: a change that is tried
@@ -31,6 +33,8 @@ class Request:
     mode: str | None = None
     phase: str = "forward"
     loss: Any = None
+    optimizer: Any = None
+    clip_norm: float | None = None
     trust: bool = False
     timeout: float = TIMEOUT
     overlay: Mapping[str, str] = field(default_factory=dict)

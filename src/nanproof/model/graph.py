@@ -51,13 +51,18 @@ class Source(Protocol):
         ...
 
 
+STEP_MARK = "#"
+"""Between the parameter that a node of a step is for and the place of the node in its update."""
+
+
 @dataclass(frozen=True, slots=True)
 class Part:
     """The part of a training step that a node belongs to.
 
     phase  "forward", "gradient" (the way back), or "step" (the optimiser's update)
-    of     what the node computes or, on the way back, is the derivative of, as the framework calls it: "sqrt"
-    pair   what a node and its derivative have in common; empty where it isn't known
+    of     what the node computes or, on the way back, is the derivative of, as the framework calls it: "sqrt"; the optimiser
+    pair   what a node and its derivative have in common; of a step the parameter that is updated, and the place of the node in
+           its update, as in "fc.weight#3"; empty where it isn't known
     """
 
     phase: str = "forward"
@@ -110,13 +115,18 @@ class Graph:
 
 @dataclass(slots=True)
 class Model:
-    """A graph, the opset its operators mean, and the role of every initial value (by name)."""
+    """A graph, the opset its operators mean, and the role of every initial value (by name).
+
+    ``valid`` says of some inputs what they are by their nature, as the moments that an optimiser keeps: a better default than
+    that of any input.
+    """
 
     graph: Graph
     opset: int
     path: str
     notes: tuple[str, ...] = ()
     roles: dict[str, Role] = field(default_factory=dict)
+    valid: dict[str, tuple[float, float]] = field(default_factory=dict)
 
 
 def parted(graph: Graph, back: Mapping[str, str], update: Iterable[str] = ()) -> None:

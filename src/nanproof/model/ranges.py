@@ -11,6 +11,7 @@ integer inputs that index (Gather, labels)   [0, n - 1], n = size of the indexed
 integer inputs called a mask                 [0, 1]
 other integer inputs                         [0, 1000]
 random values                                [0, 1]
+what an optimiser keeps                      what its state may be in any later step, as the front end says
 sizes that the model leaves open             1 to 65536
 ===========================================  ============================================================================
 """
@@ -82,7 +83,11 @@ def decide(model: Model, user: UserRanges, weights: Weights = "model") -> dict[s
             inner = item.item or item
             found[name] = _user_range(name, given[name], inner.dtype, inner.shape)
         elif name not in sources:
-            found[name] = _default(item.item or item, model.roles.get(name, Role.INPUT), limits.get(name))
+            found[name] = (
+                Range(*model.valid[name], assumed=True, why="any valid state")
+                if name in model.valid
+                else _default(item.item or item, model.roles.get(name, Role.INPUT), limits.get(name))
+            )
     for name, source in sources.items():
         dtype = source.dtype
         if given and name in given:

@@ -60,7 +60,7 @@ def infer(graph: Graph, overrides: Mapping[str, Role] | None = None) -> dict[str
         if name not in graph.constants:
             roles[name] = Role.LABEL if name in classes or (_integral(declared) and _named_label(name)) else Role.INPUT
     for name, source in stored(graph):
-        roles[name] = _stored_role(source, trained=name in trained or name in inputs)
+        roles[name] = _fixedrole(source, trained=name in trained or name in inputs)
     for name, role in (overrides or {}).items():
         if name not in roles:
             raise InputError(f'a role is given for "{name}", which is no input or initialiser of the model')
@@ -85,7 +85,7 @@ def count(source: Source) -> int:
     return total
 
 
-def _stored_role(source: Source, *, trained: bool) -> Role:
+def _fixedrole(source: Source, *, trained: bool) -> Role:
     if source.dtype.is_float and (trained or count(source) > SMALL):
         return Role.WEIGHT
     return Role.CONSTANT
@@ -119,8 +119,12 @@ def readers(graph: Graph, names: set[str]) -> Iterator[tuple[str, Node, int]]:
 
 def _readers(graph: Graph, origin: dict[str, str]) -> Iterator[tuple[str, Node, int]]:
     wrapped: dict[str, str] = {}
+    fixed: set[str] = set(graph.constants)
     for node in graph.nodes:
+        if node.op in _SAME and node.inputs and node.inputs[0] in fixed:
+            fixed.update(node.outputs)
         _wrap(graph, node, origin, wrapped)
+        _ignore(node, origin, fixed)
         for operand, name in enumerate(node.inputs):
             if name in origin:
                 yield origin[name], node, operand
@@ -140,6 +144,14 @@ def _wrap(graph: Graph, node: Node, origin: dict[str, str], wrapped: dict[str, s
     elif node.op == "Where" and len(node.inputs) == 3:
         _, moved, index = node.inputs
         if index in origin and wrapped.get(moved) == origin[index]:
+            origin[node.outputs[0]] = origin[index]
+
+
+def _ignore(node: Node, origin: dict[str, str], fixed: set[str]) -> None:
+    """An index stays one where some of its values are replaced by a stored number: where(i != -100, i, 0)."""
+    if node.op == "Where" and len(node.inputs) == 3:
+        _, index, other = node.inputs
+        if index in origin and other in fixed:
             origin[node.outputs[0]] = origin[index]
 
 

@@ -167,7 +167,7 @@ _ZERO = np.zeros(1, np.float32)
 
 
 def _run_constant_of_shape(xp: Any, shape: Any, *, value: Any = _ZERO, **_: Any) -> Any:
-    return xp.broadcast_to(xp.asarray(np.asarray(value).reshape(())), tuple(integers(shape)))
+    return xp.broadcast_to(xp.asarray(np.array(value).reshape(())), tuple(integers(shape)))
 
 
 def _constant_of_shape(call: Call, shape: Box) -> Box:

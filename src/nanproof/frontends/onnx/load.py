@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nanproof.findings.errors import InputError
+from nanproof.frontends.onnx import valid as valid_inputs
 from nanproof.frontends.onnx.adapters import TARGET
 from nanproof.frontends.onnx.container import Container, parse
 from nanproof.frontends.onnx.external import DataFolder
@@ -71,11 +72,12 @@ def _load(
     opsets = _opsets(container.proto)
     reader = Reader(DataFolder(container.folder or folder, container.file), known or _has_record, container.located)
     graph = reader.model(container.proto, opsets, container.left)
+    valid = valid_inputs.read(container.proto, [item.name for item in graph.inputs])
     del container
     arrange(graph)
     opset = max(opsets.get("", 0), TARGET)
     check_nodes(graph, opset)
-    return Model(graph, opset, label, tuple(reader.notes), infer(graph, roles))
+    return Model(graph, opset, label, tuple(reader.notes), infer(graph, roles), valid)
 
 
 def _has_record(domain: str, op: str) -> bool:

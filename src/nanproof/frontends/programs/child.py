@@ -19,12 +19,13 @@ import numpy as np
 from nanproof.findings.errors import InputError
 from nanproof.frontends.keras import lines
 from nanproof.frontends.leaves import leaf_of
-from nanproof.frontends.programs.objects import Program, loaded, named, program_of
+from nanproof.frontends.programs.objects import Program, loaded, named, named_or_text, program_of
 from nanproof.frontends.programs.overlay import imported_as
 from nanproof.frontends.programs.process import ANSWER, MODEL
 from nanproof.frontends.programs.seeding import seed_frameworks
 from nanproof.frontends.programs.target import parse
 from nanproof.frontends.request import Request
+from nanproof.frontends.torch.update import lines as optimizers
 
 
 def main() -> None:
@@ -51,6 +52,7 @@ def main() -> None:
 def answered(target: str, request: Request, path: Path) -> dict[str, Any]:
     """Export the target to a file and say what else is known of it."""
     lines.watch()
+    optimizers.watch()
     program = program_in(target, request)
     exported = leaf_of(program, target).export(program, request, target)
     exported.save(path)
@@ -78,4 +80,6 @@ def program_in(target: str, request: Request) -> Program:
         program = program_of(loaded(place), target, described=bool(request.specs))
     if isinstance(request.loss, str):
         program = replace(program, loss=named(request.loss, place))
+    if isinstance(request.optimizer, str):
+        program = replace(program, optimizer=named_or_text(request.optimizer, place))
     return program

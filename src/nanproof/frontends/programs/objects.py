@@ -16,7 +16,7 @@ from nanproof.findings.names import hint
 from nanproof.frontends.programs.frames import place
 from nanproof.frontends.programs.target import ProgramTarget, parse
 
-KEYS = ("model", "inputs", "kwargs", "dynamic_shapes", "loss", "targets")
+KEYS = ("model", "inputs", "kwargs", "dynamic_shapes", "loss", "targets", "optimizer", "clip_norm")
 CALLS = 3
 """Factories that return factories are called so many times."""
 LIKE_MODELS = frozenset({
@@ -30,7 +30,8 @@ LIKE_MODELS = frozenset({
 class Program:
     """A model (or function) with what the program says of how it is called. None: it doesn't say.
 
-    ``loss`` is called with the model's outputs and then with ``targets``.
+    ``loss`` is called with the model's outputs and then with ``targets``. ``optimizer`` takes a step, an object of the
+    framework's or a function of the parameters, on gradients that are cut to the norm ``clip_norm`` together.
     """
 
     model: Any
@@ -39,6 +40,8 @@ class Program:
     dynamic_shapes: Any = None
     loss: Any = None
     targets: tuple[Any, ...] | None = None
+    optimizer: Any = None
+    clip_norm: float | None = None
     make: Callable[[], Any] | None = field(default=None, compare=False)
     """Makes the model anew, with fresh weights; None where the program has just the one."""
 
@@ -65,6 +68,16 @@ def named(text: str, program: ProgramTarget | None) -> Any:
     if program is None:
         raise InputError(f'"{text}" needs a file or a module: write it as file.py:{text}')
     return loaded(ProgramTarget(text, program.file, program.module))
+
+
+def named_or_text(text: str, program: ProgramTarget | None) -> Any:
+    """The object that an option names, if the target's module has one of that name or a file is named, too; else the text."""
+    if parse(text) is not None:
+        return named(text, program)
+    first = text.split(".", 1)[0]
+    if program is None or not first.isidentifier() or not hasattr(_module(program), first):
+        return text
+    return named(text, program)
 
 
 def program_of(found: Any, label: str, *, described: bool = False) -> Program:
@@ -139,6 +152,8 @@ def _from_mapping(found: Mapping[str, Any], label: str) -> Program:
         found.get("dynamic_shapes"),
         found.get("loss"),
         None if found.get("targets") is None else as_tuple(found["targets"]),
+        found.get("optimizer"),
+        found.get("clip_norm"),
     )
 
 
@@ -192,13 +207,16 @@ def _module(target: ProgramTarget) -> ModuleType:
 
 
 def _module_of_file(target: ProgramTarget) -> ModuleType:
-    """Import a file as Python would run it: its folder comes first on the path, its name is its own."""
+    """Import a file as Python would run it: its folder comes first on the path, its name is its own. Once: a loss and an
+    optimiser that options name are those that the model knows."""
     assert target.file is not None
     file = target.file.resolve()
+    other = f"_nanproof_{abs(hash(str(file)))}"
+    for known in (sys.modules.get(file.stem), sys.modules.get(other)):
+        if getattr(known, "__file__", None) == str(file):
+            return known  # type: ignore[return-value]
     sys.path.insert(0, str(file.parent))
-    name = (
-        file.stem if file.stem.isidentifier() and file.stem not in sys.modules else f"_nanproof_{abs(hash(str(file)))}"
-    )
+    name = file.stem if file.stem.isidentifier() and file.stem not in sys.modules else other
     spec = importlib.util.spec_from_file_location(name, file)
     if spec is None or spec.loader is None:
         raise InputError(f"{target.where} can't be imported as Python")

@@ -18,17 +18,21 @@ LOSS = "loss"
 FOREIGN = "torch.aten"
 """The domain of operators that stand for torch's own."""
 PART = "<{phase} of {op} {number}>"
-"""The innermost frame of nodes that derivatives are about: the operator, and a number that it shares with its derivative.
-It travels in stack traces, which torch keeps."""
+"""The innermost frame of nodes that derivatives are about: the operator, and a number that it shares with its derivative; of
+nodes of an optimiser's step: the optimiser, and the parameter. It travels in stack traces, which torch keeps."""
 
-_PART = re.compile(r"\n  File \"<(forward|gradient) of (\w+) (\d+)>\"")
+_PART = re.compile(r"\n  File \"<(forward|gradient|step) of (\w+) ([^>\n]+)>\"")
 _ACCUMULATES = "accumulation"
+Extend = Callable[[Any, list[Any], list[Any], list[str]], object]
 
 
-def joint(traced: Any, prefix: str, own: Mapping[Any, Callable[..., Any]]) -> Any:
-    """The program of a loss (its first output, one number) with the gradients of what requires any.
+def joint(
+    traced: Any, prefix: str, own: Mapping[Any, Callable[..., Any]], extend: Extend = lambda *_: None
+) -> tuple[Any, list[str]]:
+    """The program of a loss (its first output, one number) with the gradients of what requires any; and its outputs' names.
 
-    ``prefix`` is taken off the names of parameters and buffers; ``own`` are decompositions beside torch's.
+    ``prefix`` is taken off the names of parameters and buffers; ``own`` are decompositions beside torch's. ``extend`` may append
+    to the graph, to the specifications of its inputs, and to its outputs and their names.
     """
     graph = _traced_back(traced, own)
     nodes = list(graph.graph.nodes)
@@ -40,6 +44,7 @@ def joint(traced: Any, prefix: str, own: Mapping[Any, Callable[..., Any]]) -> An
     for node, spec in zip(placeholders, specs, strict=False):
         node.name = node.target = spec.arg.name
     outputs, names = _outputs(graph, specs)
+    extend(graph, specs, outputs, names)
     _replace_output(graph, outputs)
     stand_ins(graph)
     return _program(traced, (graph, specs, outputs, names), prefix), names

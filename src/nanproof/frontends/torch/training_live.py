@@ -8,15 +8,16 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_leaves
 
-from nanproof.frontends.live import Arrays, CannotRunLiveError, Ran
+from nanproof.frontends.live import Arrays, Birth, CannotRunLiveError, Ran
 from nanproof.frontends.programs.objects import Program
 from nanproof.frontends.request import Request
 from nanproof.frontends.torch.births import Watch
 from nanproof.frontends.torch.examples import examples
-from nanproof.frontends.torch.exporting import in_mode
+from nanproof.frontends.torch.capturing import in_mode
 from nanproof.frontends.torch.living import SEED, TorchLive, is_finite, seeded, told
 from nanproof.frontends.torch.losses import PREFIX, differentiated, with_loss
 from nanproof.frontends.torch.tracing import owners_of
+from nanproof.frontends.torch.update.choosing import chosen
 from nanproof.numerics.tensors import to_tensor
 
 
@@ -29,6 +30,13 @@ class TrainingLive(TorchLive):
 
     def run(self, values: Arrays) -> Ran:
         """One forward pass, watched, and the gradients of the loss."""
+        results, state, births, arguments = self._passed(values)
+        bad = tuple(i for i, x in enumerate(results) if not is_finite(x))
+        gradients = told(lambda: self._gradients(results[0], state, arguments))
+        return Ran(bad, births, tuple(name for name, g in gradients.items() if not is_finite(g)))
+
+    def _passed(self, values: Arrays) -> tuple[Any, dict[str, Any], tuple[Birth, ...], Any]:
+        """A forward pass: its results, the weights that it was with, what was born in it, and its arguments."""
         args, kwargs = self._call(values)
         weights = dict(self.module.named_parameters())
         state = {name: value.detach().requires_grad_(value.requires_grad) for name, value in weights.items()}
@@ -41,9 +49,7 @@ class TrainingLive(TorchLive):
         with in_mode(self.module, self.mode), seeded(SEED), torch.enable_grad():
             with Watch(self.owners) as watch:
                 results = told(lambda: torch.func.functional_call(self.module, state, args, kwargs))
-            bad = tuple(i for i, x in enumerate(results) if not is_finite(x))
-            gradients = told(lambda: self._gradients(results[0], state, (args, kwargs)))
-        return Ran(bad, tuple(watch.births), tuple(name for name, g in gradients.items() if not is_finite(g)))
+        return results, state, tuple(watch.births), (args, kwargs)
 
     def _gradients(self, loss: Any, state: dict[str, Any], given: Any) -> dict[str, Any]:
         leaves = tree_leaves(given)
@@ -71,4 +77,10 @@ def live(program: Program, request: Request, names: Sequence[str], label: str) -
     loss = None if isinstance(request.loss, str) else request.loss
     module, given = with_loss(program, loss, given, label)
     given, _ = differentiated(module, given, label)
-    return TrainingLive(program.model, module, given, names, mode=request.mode or "train")
+    mode = request.mode or "train"
+    if request.phase == "step":
+        from nanproof.frontends.torch import stepping_live
+
+        taken = chosen(program, request, list(module.parameters()), label)
+        return stepping_live.live((program.model, module, given), names, mode, (taken, label))
+    return TrainingLive(program.model, module, given, names, mode=mode)

@@ -96,9 +96,15 @@ def names_of_one(module: torch.nn.Module) -> list[set[str]]:
 
 
 def run(proto: ModelProto, inputs: tuple[Any, ...]) -> dict[str, Any]:
-    """The loss and the gradients that a model computes: in ONNX Runtime, else in the reference evaluator."""
+    """The loss and the gradients that a model computes."""
     feeds = {item.name: value.numpy() for item, value in zip(proto.graph.input, inputs, strict=True)}
     names = [item.name for item in proto.graph.output if item.name == "loss" or item.name.endswith(".grad")]
+    return run_all(proto, feeds, names)
+
+
+def run_all(proto: ModelProto, feeds: dict[str, Any], names: list[str] | None = None) -> dict[str, Any]:
+    """What a model computes (all of its outputs, or some): in ONNX Runtime, else in the reference evaluator."""
+    names = [item.name for item in proto.graph.output] if names is None else names
     try:
         options = onnxruntime.SessionOptions()
         options.log_severity_level = 4
