@@ -12,7 +12,7 @@ from tests.report.samples import FINDING, finding, report
 TWO = report(FINDING, finding(id="NP201-0", code="NP201"))
 
 NO_PROGRAM = {
-    "phase": "forward", "loss": None, "specs": {}, "dynamic": (), "mode": None, "trust": False, "load_timeout": 600.0,
+    "phase": "forward", "loss": None, "optimizer": None, "clip_norm": None, "specs": {}, "dynamic": (), "mode": None, "trust": False, "load_timeout": 600.0,
 }  # fmt: skip
 """What is asked about a program when nothing is said of one."""
 
@@ -52,13 +52,15 @@ def test_the_defaults(fake: Any, folder: Path, run: Any) -> None:
 def test_options_about_a_program_reach_the_front_end(fake: Any, folder: Path, run: Any) -> None:
     (folder / "model.py").write_text("class Net: ...")
     run("check", "model.py:Net", "--input", "x=float32[N=4,3]", "--dynamic", "batch", "--dynamic", "y:1", "--mode", "train",
-        "--phase", "gradient", "--loss", "mse", "--trust", "--load-timeout", "7")  # fmt: skip
+        "--phase", "step", "--loss", "mse", "--optimizer", "adam(eps=1e-6)", "--clip-norm", "2", "--trust", "--load-timeout", "7")  # fmt: skip
     assert (
         fake.asked.items()
         >= {
             "model": "model.py:Net",
-            "phase": "gradient",
+            "phase": "step",
             "loss": "mse",
+            "optimizer": "adam(eps=1e-6)",
+            "clip_norm": 2.0,
             "specs": {"x": "float32[N=4,3]"},
             "dynamic": ("batch", "y:1"),
             "mode": "train",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nanproof import __version__
-from nanproof.confirm import template, template_gradient, template_torch
+from nanproof.confirm import template, template_gradient, template_step, template_torch
 from nanproof.confirm.template import MARK
 from nanproof.confirm.variables import Sample
 from nanproof.findings import wording
@@ -64,8 +64,8 @@ def _test(evidence: Evidence, opened: Opened, folder: Path) -> _Test | None:
     by_program = evidence.hit.runtime == "torch"
     if by_program and opened.target and opened.live is not None and opened.live().plain:
         target = _from(folder, opened.target)
-        if evidence.finding.phase == "gradient":
-            return _gradient_test(evidence, opened, folder, target)
+        if opened.request is not None and opened.request.phase != "forward":
+            return _training_test(evidence, opened, folder, target)
         return _Test({**evidence.weights, **evidence.tensors}, evidence, lambda finding, stem: template_torch.program(
             finding, evidence, target=target, stem=stem, version=__version__))  # fmt: skip
     seen = evidence.in_onnx() if by_program else evidence
@@ -77,13 +77,19 @@ def _test(evidence: Evidence, opened: Opened, folder: Path) -> _Test | None:
         finding, seen, model=model, stem=stem, version=__version__))  # fmt: skip
 
 
-def _gradient_test(evidence: Evidence, opened: Opened, folder: Path, target: str) -> _Test:
-    """For the program with its loss."""
-    assert opened.request is not None
-    loss = opened.request.loss or ""
-    about = target, _from(folder, loss), opened.request.mode or "train"
+def _training_test(evidence: Evidence, opened: Opened, folder: Path, target: str) -> _Test:
+    """For the program with its loss, and with its optimiser where the finding is about a step."""
+    request = opened.request
+    assert request is not None
+    about = target, _from(folder, request.loss or ""), request.mode or "train"
+    state = tuple(name for name in evidence.inputs if name in opened.model.valid)
+    if evidence.finding.phase == "step":
+        optimizer = request.optimizer and _from(folder, request.optimizer)
+        step = template_step.making(optimizer, (opened.target, target)), request.clip_norm, state
+        return _Test({**evidence.weights, **evidence.tensors}, evidence, lambda finding, stem: template_step.program(
+            finding, evidence, stem=stem, version=__version__, about=about, step=step))  # fmt: skip
     return _Test({**evidence.weights, **evidence.tensors}, evidence, lambda finding, stem: template_gradient.program(
-        finding, evidence, stem=stem, version=__version__, about=about))  # fmt: skip
+        finding, evidence, stem=stem, version=__version__, about=about, state=state))  # fmt: skip
 
 
 def _from(folder: Path, target: str) -> str:

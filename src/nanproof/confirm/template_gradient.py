@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from nanproof.confirm.template import MARK, literal, quoted
@@ -12,13 +13,13 @@ if TYPE_CHECKING:
     from nanproof.confirm.confirming import Evidence
     from nanproof.findings.finding import Finding
 
-_TEXT = '''"""{title}
+PROLOGUE = '''"""{title}
 
 {seen}.
 {where}
-{what}: the loss is finite, and {gradients} in PyTorch.
+{what}: {what_fails} in PyTorch.
 
-{mark} {version}. It fails as long as a gradient is NaN or Inf there, and passes once the program is mended.
+{mark} {version}. It fails as long as that is NaN or Inf there, and passes once the program is mended.
 Set NANPROOF_TARGET to run it on another program, as in file.py:name.
 """
 
@@ -59,17 +60,18 @@ def found(target):
 
 
 def program():
-    """The model and its loss."""
-    model = found(TARGET)
+    """The model, its loss, and its optimiser if it says one."""
+    model, optimizer = found(TARGET), None
     loss = None if not LOSS else found(LOSS if ":" in LOSS else TARGET.rpartition(":")[0] + ":" + LOSS)
     for _ in range(4):
         if isinstance(model, dict):
-            model, loss = model["model"], loss or model.get("loss")
+            loss, optimizer = loss or model.get("loss"), model.get("optimizer")
+            model = model["model"]
         elif isinstance(model, (tuple, list)):
             model = model[0]
         elif not isinstance(model, torch.nn.Module):
             model = model()
-    return model, loss
+    return model, loss, optimizer
 
 
 def tensors():
@@ -91,11 +93,9 @@ def first(outputs):
     return outputs[0] if isinstance(outputs, (tuple, list)) else outputs
 
 
-def test_{name}():
-    torch.manual_seed(0)
-    model, loss = program()
+def forward(model, loss, inputs, weights):
+    """The loss of the model with these weights, and what the model gives."""
     model.{mode}
-    inputs, weights = tensors()
     own = dict(model.named_parameters()) | dict(model.named_buffers())
     with torch.no_grad():
         for name in weights.keys() & own.keys():
@@ -104,36 +104,88 @@ def test_{name}():
     torch.manual_seed(0)
     outputs = model(**{{name: value for name, value in inputs.items() if name in takes}})
     rest = [value for name, value in inputs.items() if name not in takes]
-    value = first(outputs) if loss is None else loss(outputs, *rest)
+    return first(outputs) if loss is None else loss(outputs, *rest), outputs
+
+
+def backward(model, loss, inputs, weights):
+    """Its gradients are in the parameters afterwards."""
+    value, _ = forward(model, loss, inputs, weights)
     assert value.isfinite().all(), "the loss itself is not finite"
     value.sum().backward()
+'''
+_TEST = """
+
+def test_{name}():
+    torch.manual_seed(0)
+    model, loss, _ = program()
+    inputs, weights = tensors()
+    backward(model, loss, inputs, weights)
     gradients = {{name: p.grad for name, p in model.named_parameters() if p.grad is not None}}
     gradients |= {{name: inputs[name].grad for name in LEARNED}}
     bad = {{name: g[~g.isfinite()][:6] for name, g in gradients.items() if not g.isfinite().all()}}
     assert not bad, f"NaN or Inf in the gradients of {{bad}}"
-'''
+"""
+_FORWARD = """
+
+def test_{name}():
+    torch.manual_seed(0)
+    model, loss, _ = program()
+    inputs, weights = tensors()
+    with torch.no_grad():
+        found = torch.utils._pytree.tree_leaves(forward(model, loss, inputs, weights))
+    bad = [x[~x.isfinite()][:6] for x in found if isinstance(x, torch.Tensor) and not x.isfinite().all()]
+    assert not bad, f"NaN or Inf in the loss or in what the model gives: {{bad}}"
+"""
 
 
-def program(finding: Finding, evidence: Evidence, *, stem: str, version: str, about: tuple[str, str, str]) -> str:
-    """The test of one finding. ``about`` are the program and its loss as seen from the test's folder, and the mode."""
+def program(
+    finding: Finding,
+    evidence: Evidence,
+    *,
+    stem: str,
+    version: str,
+    about: tuple[str, str, str],
+    state: Collection[str] = (),
+) -> str:
+    """The test of one finding. ``about`` are the program and its loss as seen from the test's folder, and the mode; ``state``
+    are inputs that an optimiser keeps, which gradients don't depend on.
+    """
+    hit = evidence.hit
+    shown = f"{wording.listing(hit.outputs)} {'is' if len(hit.outputs) == 1 else 'are'} not"
+    is_forward = finding.phase == "forward"
+    fails = f"{shown} finite" if is_forward else f"the loss is finite, and {shown}"
+    return (PROLOGUE + (_FORWARD if is_forward else _TEST)).format(
+        **values(finding, evidence, (stem, version, fails), about, without=state)
+    )
+
+
+def values(
+    finding: Finding,
+    evidence: Evidence,
+    text: tuple[str, str, str],
+    about: tuple[str, str, str],
+    without: Collection[str] = (),
+) -> dict[str, str]:
+    """What a template has names for. ``text`` are the stem of the file's name, our version, and what fails."""
     from nanproof.findings.rules import find
 
+    stem, version, fails = text
     target, loss, mode = about
-    rule, names, hit = find(finding.code), evidence.inputs, evidence.hit
+    rule, names = find(finding.code), {n: dtype for n, dtype in evidence.inputs.items() if n not in without}
     gradients = {name.removesuffix(".grad") for name in evidence.problem.outputs if name.endswith(".grad")}
-    return _TEXT.format(
-        title=quoted(f"{finding.code} {rule.title if rule else finding.op}"),
-        seen=quoted(wording.seen(finding)),
-        where=quoted(f"At {wording.place(finding)}."),
-        what=quoted(evidence.witness.summary),
-        gradients=quoted(f"{wording.listing(hit.outputs)} {'is' if len(hit.outputs) == 1 else 'are'} not"),
-        mark=MARK,
-        version=version,
-        target=literal(target),
-        loss=literal(loss),
-        tensors=literal(f"{stem}.npz"),
-        inputs=f"{{{', '.join(f'{literal(name)}: torch.{dtype}' for name, dtype in names.items())}}}",
-        learned=f"[{', '.join(literal(name) for name in names if name in gradients)}]",
-        name=re.sub(r"\W", "_", stem.removeprefix("test_")),
-        mode="eval()" if mode == "eval" else "train()",
-    )
+    return {
+        "title": quoted(f"{finding.code} {rule.title if rule else finding.op}"),
+        "seen": quoted(wording.seen(finding)),
+        "where": quoted(f"At {wording.place(finding)}."),
+        "what": quoted(evidence.witness.summary),
+        "what_fails": quoted(fails),
+        "mark": MARK,
+        "version": version,
+        "target": literal(target),
+        "loss": literal(loss),
+        "tensors": literal(f"{stem}.npz"),
+        "inputs": f"{{{', '.join(f'{literal(name)}: torch.{dtype}' for name, dtype in names.items())}}}",
+        "learned": f"[{', '.join(literal(name) for name in names if name in gradients)}]",
+        "name": re.sub(r"\W", "_", stem.removeprefix("test_")),
+        "mode": "eval()" if mode == "eval" else "train()",
+    }

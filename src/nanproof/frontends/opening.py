@@ -211,7 +211,8 @@ def _load(source: str | Path | bytes | ModelProto) -> Model:
 def _forward_only(request: Request, target: str) -> None:
     if request.phase != "forward":
         raise InputError(
-            f"{target}: an ONNX file has no gradients to check; name the program that makes the model, file.py:NAME"
+            f"{target}: --phase {request.phase} needs the program that makes the model, file.py:NAME; of a file only what is in "
+            "its graph can be checked"
         )
 
 

@@ -36,7 +36,8 @@ def exported(program: Program, request: Request, label: str) -> Exported:
 
     if request.phase not in {"forward", "gradient"}:
         raise InputError(
-            f"{label}: the phase {request.phase} can't be built from a JAX function: write the update as a function"
+            f"{label}: --phase {request.phase} is for PyTorch: in JAX an update is a function of parameters, state and gradients, so "
+            "name that function"
         )
     call = call_of(program, request, label)
     lines = Lines(owners_of(program.model))

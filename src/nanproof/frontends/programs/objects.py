@@ -145,10 +145,12 @@ def _from_mapping(found: Mapping[str, Any], label: str) -> Program:
     for key in found:
         if key not in KEYS:
             raise InputError(f'{label}: the key "{key}" means nothing: {hint(str(key), KEYS)}')
+    inputs = found.get("inputs")
+    by_name = dict(inputs) if isinstance(inputs, Mapping) else {}
     return Program(
         _instance(found["model"], label),
-        None if found.get("inputs") is None else as_tuple(found["inputs"]),
-        dict(found.get("kwargs") or {}),
+        None if inputs is None else () if by_name else as_tuple(inputs),
+        {**by_name, **dict(found.get("kwargs") or {})},
         found.get("dynamic_shapes"),
         found.get("loss"),
         None if found.get("targets") is None else as_tuple(found["targets"]),
@@ -208,7 +210,8 @@ def _module(target: ProgramTarget) -> ModuleType:
 
 def _module_of_file(target: ProgramTarget) -> ModuleType:
     """Import a file as Python would run it: its folder comes first on the path, its name is its own. Once: a loss and an
-    optimiser that options name are those that the model knows."""
+    optimiser that options name are those that the model knows.
+    """
     assert target.file is not None
     file = target.file.resolve()
     other = f"_nanproof_{abs(hash(str(file)))}"

@@ -86,6 +86,12 @@ def defined(path: Path) -> tuple[set[str], bool]:
     return names, closed and "__getattr__" not in names and "globals" not in path.read_text("utf-8")
 
 
+def defines(text: str, name: str) -> bool:
+    """Whether the file of a target defines a name on some level; not known, so no, of a module."""
+    target = parse(text)
+    return target is not None and target.file is not None and name.split(".", 1)[0] in defined(target.file)[0]
+
+
 def _nearby(path: Path) -> str:
     try:
         names = [item.name for item in path.parent.iterdir() if item.suffix == ".py"]

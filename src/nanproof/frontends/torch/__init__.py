@@ -32,8 +32,8 @@ def export(program: Program, request: Request, label: str) -> Exported:
 
 def live(program: Program, request: Request, names: Sequence[str], label: str) -> Live:
     """The program as it is, with inputs by the names of the exported model."""
-    from nanproof.frontends.torch.examples import examples
     from nanproof.frontends.torch.capturing import as_module
+    from nanproof.frontends.torch.examples import examples
     from nanproof.frontends.torch.living import TorchLive
 
     whole = as_module(program)

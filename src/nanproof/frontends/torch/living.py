@@ -17,8 +17,8 @@ from torch.utils._pytree import tree_flatten, tree_leaves, tree_unflatten
 
 from nanproof.frontends.live import Arrays, CannotRunLiveError, Ran, Trained, Training
 from nanproof.frontends.torch.births import Watch
-from nanproof.frontends.torch.examples import Examples, signature_of
 from nanproof.frontends.torch.capturing import in_mode
+from nanproof.frontends.torch.examples import Examples, signature_of
 from nanproof.frontends.torch.tracing import owners_of
 from nanproof.numerics.tensors import to_array, to_tensor
 

@@ -31,8 +31,8 @@ class SteppingLive(TrainingLive):
         held = {id(p) for group in chosen.optimizer.param_groups for p in group["params"]}
         every = module.named_parameters(remove_duplicate=False)
         named = {name.removeprefix(PREFIX): p for name, p in every if id(p) in held}
-        self.trained = {name: p for name, p in named.items() if p.requires_grad}
-        self.kept, self.others = kept_by(chosen.optimizer, self.trained, label)
+        self.updated = {name: p for name, p in named.items() if p.requires_grad}
+        self.kept, self.others = kept_by(chosen.optimizer, self.updated, label)
 
     def run(self, values: Arrays) -> Ran:
         """One forward pass and one step, watched, and what isn't finite after it."""
@@ -48,8 +48,8 @@ class SteppingLive(TrainingLive):
 
     def _stepped(self, values: Arrays, state: Mapping[str, Any], gradients: Mapping[str, Any]) -> dict[str, Any]:
         """The parameters and the optimiser's state after its step."""
-        full = {name: name if name in state else PREFIX + name for name in self.trained}
-        moved = {n: p for n, p in self.trained.items() if f"{n}.grad" in gradients and full[n] in state}
+        full = {name: name if name in state else PREFIX + name for name in self.updated}
+        moved = {n: p for n, p in self.updated.items() if f"{n}.grad" in gradients and full[n] in state}
         new = {name: state[full[name]].detach().clone() for name in moved}
         made = over(self.chosen.optimizer, {id(p): new[name] for name, p in moved.items()})
         for name in moved:

@@ -12,8 +12,8 @@ from nanproof.frontends.live import Arrays, Birth, CannotRunLiveError, Ran
 from nanproof.frontends.programs.objects import Program
 from nanproof.frontends.request import Request
 from nanproof.frontends.torch.births import Watch
-from nanproof.frontends.torch.examples import examples
 from nanproof.frontends.torch.capturing import in_mode
+from nanproof.frontends.torch.examples import examples
 from nanproof.frontends.torch.living import SEED, TorchLive, is_finite, seeded, told
 from nanproof.frontends.torch.losses import PREFIX, differentiated, with_loss
 from nanproof.frontends.torch.tracing import owners_of
@@ -46,9 +46,8 @@ class TrainingLive(TorchLive):
             if full not in state:
                 raise CannotRunLiveError(f"it has no tensor named {name}")
             state[full] = to_tensor(values[name]).to(state[full].dtype).requires_grad_(state[full].requires_grad)
-        with in_mode(self.module, self.mode), seeded(SEED), torch.enable_grad():
-            with Watch(self.owners) as watch:
-                results = told(lambda: torch.func.functional_call(self.module, state, args, kwargs))
+        with in_mode(self.module, self.mode), seeded(SEED), torch.enable_grad(), Watch(self.owners) as watch:
+            results = told(lambda: torch.func.functional_call(self.module, state, args, kwargs))
         return results, state, tuple(watch.births), (args, kwargs)
 
     def _gradients(self, loss: Any, state: dict[str, Any], given: Any) -> dict[str, Any]:

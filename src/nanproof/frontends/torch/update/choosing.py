@@ -76,11 +76,15 @@ def _of_text(text: str) -> Any:
     """A function of parameters, of ``adam`` or ``adam(lr=1e-3)``. Nothing of the text is run."""
     form = _CALL.fullmatch(text)
     if form is None:
-        raise InputError(f'--optimizer "{text}": write a name, or a name with settings, such as "adam(lr=1e-3, eps=1e-8)"')
+        raise InputError(
+            f'--optimizer "{text}": write a name, or a name with settings, such as "adam(lr=1e-3, eps=1e-8)"'
+        )
     kinds = known()
     kind = kinds.get(form[1].lower())
     if kind is None:
-        raise InputError(f'--optimizer "{text}": neither the program nor PyTorch has it: {hint(form[1].lower(), list(kinds))}')
+        raise InputError(
+            f'--optimizer "{text}": neither the program nor PyTorch has it: {hint(form[1].lower(), list(kinds))}'
+        )
     settings = _settings(text, form[2] or "")
     allowed = [name for name in inspect.signature(kind).parameters if name != "params"]
     for name in settings:
@@ -96,8 +100,19 @@ def _of_text(text: str) -> Any:
     return make
 
 
+def called(text: str, parameters: str) -> str | None:
+    """The text as Python that calls one of PyTorch's; None for anything else."""
+    form = _CALL.fullmatch(text)
+    kind = None if form is None else known().get(form[1].lower())
+    if form is None or kind is None:
+        return None
+    return f"{kind.__name__}({', '.join(filter(None, (parameters, (form[2] or '').strip())))})"
+
+
 def _settings(text: str, inner: str) -> Mapping[str, Any]:
-    wrong = InputError(f'--optimizer "{text}": settings are names with plain values, such as "adam(lr=1e-3, betas=(0.9, 0.99))"')
+    wrong = InputError(
+        f'--optimizer "{text}": settings are names with plain values, such as "adam(lr=1e-3, betas=(0.9, 0.99))"'
+    )
     try:
         call = ast.parse(f"_({inner})", mode="eval").body
     except (SyntaxError, ValueError):
@@ -127,7 +142,9 @@ def _made(maker: Any, parameters: list[Any], label: str) -> Any:
             text = " ".join(str(error).split())[:200]
             raise InputError(f"{label}: making the optimiser raised {type(error).__name__}: {text}") from error
     if not isinstance(made, torch.optim.Optimizer):
-        raise InputError(f"{label}: what should make the optimiser gives a {type(made).__name__}, no torch.optim.Optimizer")
+        raise InputError(
+            f"{label}: what should make the optimiser gives a {type(made).__name__}, no torch.optim.Optimizer"
+        )
     return made
 
 

@@ -17,7 +17,9 @@ AFTER = "{} after"
 """The name of what a parameter or a part of the state is after the step."""
 
 
-def joined(graph: Any, specs: list[Any], outputs: list[Any], names: list[str], step: tuple[Chosen, Update]) -> dict[str, str]:
+def joined(
+    graph: Any, specs: list[Any], outputs: list[Any], names: list[str], step: tuple[Chosen, Update]
+) -> dict[str, str]:
     """Append the step to a joint graph, in place, with its results to ``outputs`` and ``names`` and its state to ``specs``.
 
     Returns the names of the new inputs by what they are called in the graph.

@@ -30,7 +30,7 @@ def noted() -> Iterator[None]:
     try:
         yield
     finally:
-        optimizer.Optimizer.__init__ = before  # type: ignore[method-assign]
+        optimizer.Optimizer.__init__ = before
 
 
 def line_of(optimizer: Any) -> str:
@@ -39,7 +39,7 @@ def line_of(optimizer: Any) -> str:
 
 
 def _patch(module: ModuleType) -> None:
-    base: Any = module.Optimizer  # type: ignore[attr-defined]
+    base: Any = module.Optimizer
     start = base.__init__
 
     def with_line(self: Any, *args: Any, **kwargs: Any) -> None:

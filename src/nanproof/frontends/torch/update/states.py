@@ -158,7 +158,9 @@ def valid(optimizer: Any, trained: Mapping[str, Any], kept: Sequence[Kept]) -> d
             found[item.name] = OWN[item.key]
             continue
         if item.key not in signs:
-            signs.update({key: sign for key, sign in _signs(optimizer, trained[item.owner]).items() if key not in signs})
+            signs.update(
+                {key: sign for key, sign in _signs(optimizer, trained[item.owner]).items() if key not in signs}
+            )
         most = LARGE if signs.get(item.key, True) else LARGE * LARGE
         most = min(most, _largest(item.dtype))
         found[item.name] = (-most if signs.get(item.key, True) else 0.0, most)

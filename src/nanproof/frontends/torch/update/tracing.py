@@ -11,7 +11,16 @@ from nanproof.frontends.torch.joint import stand_ins
 from nanproof.frontends.torch.tracing import own_lines
 from nanproof.frontends.torch.update import kernels
 from nanproof.frontends.torch.update.choosing import Chosen
-from nanproof.frontends.torch.update.states import COUNTER, Kept, as_if_compiled, decides_by_data, kept_by, over, stepped, symbols
+from nanproof.frontends.torch.update.states import (
+    COUNTER,
+    Kept,
+    as_if_compiled,
+    decides_by_data,
+    kept_by,
+    over,
+    stepped,
+    symbols,
+)
 
 LATER = 1000
 """The number of steps taken, where an optimiser decides by it."""
@@ -37,7 +46,9 @@ class Update:
         return not self.fixed and any(item.counts for item in self.kept)
 
 
-def traced(chosen: Chosen, trained: Mapping[str, Any], about: tuple[Mapping[Any, Callable[..., Any]], tuple[str, ...], str]) -> Update:
+def traced(
+    chosen: Chosen, trained: Mapping[str, Any], about: tuple[Mapping[Any, Callable[..., Any]], tuple[str, ...], str]
+) -> Update:
     """Trace one step over parameters by name. ``about``: how operators are taken apart, whose lines count, and the label."""
     table, owners, label = about
     kept, others = kept_by(chosen.optimizer, trained, label)
